@@ -1,0 +1,1 @@
+"""The rehearsal: cases, trials, faults, services, oracles, evidence, the ``shakeout`` command."""

@@ -1,0 +1,1 @@
+"""The agent runtime; nothing is here yet."""

@@ -1,0 +1,1 @@
+"""Disposable places to run a subject in: one contract, several backends."""

@@ -1,0 +1,1 @@
+"""One module for each backend; the table is in ``sandboxes/registry.py``."""

@@ -1,0 +1,409 @@
+"""The contract of a sandbox: what a backend offers and what each call means.
+
+A *backend* is a kind of place (bubblewrap, docker); a *sandbox* is one live place.
+What the subject does wrong is data (:class:`Ended`, :class:`Usage`); what the place does
+wrong is an exception from :mod:`sandboxes.errors`. A backend states what it can do as
+:class:`Capability` values taken from live probes, never from a version string.
+
+Nothing here decides a verdict and nothing here is told what a case expects.
+"""
+
+from __future__ import annotations
+
+import enum
+import socket
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+AGENT_HOME = "/home/agent"
+WORKSPACE = "/workspace"
+AGENT = "agent"
+ROOT = "root"
+
+
+class Root(enum.StrEnum):
+    """The three trees that evidence speaks of."""
+
+    HOME = "home"
+    WORKSPACE = "workspace"
+    SYSTEM = "system"
+
+
+class Kind(enum.StrEnum):
+    """What a path is; ``other`` covers sockets, fifos and devices."""
+
+    FILE = "file"
+    DIR = "dir"
+    LINK = "link"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """One thing a backend can or cannot do here.
+
+    Attributes:
+        name: dotted name, as a case writes it under ``sandbox.needs``.
+        available: what the live probe found.
+        detail: the mechanism used, or why it is missing.
+        remedy: a command or a sentence that makes it available; empty if there is none.
+    """
+
+    name: str
+    available: bool
+    detail: str
+    remedy: str = ""
+
+
+#: Every capability name and what it promises. A backend reports each of them.
+CAPABILITIES: Mapping[str, str] = {
+    "limits.memory": "a hard memory limit on the subject and all it starts",
+    "limits.pids": "a hard limit on the number of processes and threads",
+    "limits.disk": "a hard limit on what the subject can write",
+    "oom": "an out-of-memory kill is known from the kernel's own counter",
+    "freeze": "every process of the subject can be stopped at once, from outside",
+    "files.system": "changes outside home and workspace are recorded",
+    "user.separate": "the subject's kernel uid owns nothing on the host",
+    "user.root": "a step of the case can run as root of the sandbox",
+    "network.none": "nothing outside the sandbox can be reached",
+    "network.services": "listeners inside the sandbox are served from outside it",
+    "network.counter": "packets to addresses that are no service are seen from outside",
+    "network.low-ports": "services can answer on port 80",
+    "disk.resize": "the free space of the private file system can be changed while it runs",
+    "remount": "a mounted folder can be made read-only and writable again while it runs",
+    "clock.wall": "the wall clock of dynamically linked programs can be set",
+    "clock.zone": "the time zone can be set",
+    "nest": "sandboxes can be made inside the sandbox",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What a backend found when it looked.
+
+    Attributes:
+        backend: the backend's registry name.
+        available: whether a sandbox can be made at all.
+        grade: ``root`` or ``user``.
+        reason: why it is not available; empty otherwise.
+        remedy: what to run or do about it.
+        capabilities: by name, one for each of :data:`CAPABILITIES`.
+        versions: tools and kernel, for the report.
+    """
+
+    backend: str
+    available: bool
+    grade: str
+    reason: str = ""
+    remedy: str = ""
+    capabilities: Mapping[str, Capability] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Hard limits; bytes for memory and disk, a count for pids."""
+
+    memory: int = 2 << 30
+    pids: int = 512
+    disk: int = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """A path made before the subject starts, owned by the agent.
+
+    Attributes:
+        path: relative to its root; surrogate-escaped where it is no UTF-8.
+        kind: file, dir or link.
+        content: a file's bytes.
+        target: a link's target.
+        mode: permission bits.
+    """
+
+    path: str
+    kind: Kind = Kind.FILE
+    content: bytes = b""
+    target: str = ""
+    mode: int = 0o644
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A host folder or file shown read-only inside.
+
+    Attributes:
+        source: absolute path on the host.
+        target: absolute path inside.
+    """
+
+    source: Path
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listen:
+    """An address inside the sandbox that is served from outside it."""
+
+    host: str
+    port: int
+    kind: str = "tcp"  # tcp | udp
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxSpec:
+    """What to make.
+
+    Attributes:
+        name: unique within the run, ``[a-z0-9.-]``; part of what it is labelled with.
+        limits: hard limits, applied as far as the capabilities go.
+        home: planted in the agent's home.
+        workspace: planted in the workspace.
+        mounts: host paths shown read-only.
+        hosts: extra lines of ``/etc/hosts``, name to address.
+        listens: addresses to bind before anything starts.
+        zone: name of the time zone that ``/etc/localtime`` points to.
+        wall_clock: whether the wall-clock shim is loaded into every dynamic program
+            (through ``/etc/ld.so.preload``, so an emptied environment keeps it).
+    """
+
+    name: str
+    limits: Limits = Limits()
+    home: Sequence[Planted] = ()
+    workspace: Sequence[Planted] = ()
+    mounts: Sequence[Mount] = ()
+    hosts: Mapping[str, str] = field(default_factory=dict)
+    listens: Sequence[Listen] = ()
+    zone: str = "UTC"
+    wall_clock: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessSpec:
+    """One program to start; no shell is involved.
+
+    Attributes:
+        argv: the program and its arguments; ``argv[0]`` is looked up in ``env["PATH"]``.
+        env: the whole environment.
+        stdout: descriptor of this process to hand over as fd 1 (the caller closes its copy).
+        stderr: likewise fd 2.
+        cwd: absolute path inside.
+        user: ``agent`` or ``root``.
+        stdin: descriptor for fd 0; ``None`` gives ``/dev/null``.
+    """
+
+    argv: Sequence[str]
+    env: Mapping[str, str]
+    stdout: int
+    stderr: int
+    cwd: str = WORKSPACE
+    user: str = AGENT
+    stdin: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a started process ended, from its own wait status.
+
+    Attributes:
+        process: the number that :meth:`Sandbox.start` gave.
+        exit_code: its code, or ``None`` where a signal ended it.
+        signal: the signal's number, or ``None``.
+    """
+
+    process: int
+    exit_code: int | None
+    signal: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One path as the collector saw it; ``mtime_ns`` is for people, never compared."""
+
+    kind: Kind
+    mode: int
+    uid: int
+    gid: int
+    size: int
+    sha256: str | None = None  # files only
+    target: str | None = None  # links only
+    mtime_ns: int = 0
+
+
+#: Paths relative to the root, surrogate-escaped, to what they are. The root itself is ``.``.
+Manifest = Mapping[str, Entry]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemChange:
+    """A path outside home and workspace that was added, changed or removed.
+
+    Attributes:
+        path: absolute path inside, surrogate-escaped.
+        before: ``None`` where it was not there.
+        after: ``None`` where it is gone.
+    """
+
+    path: str
+    before: Entry | None
+    after: Entry | None
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The trees at one moment.
+
+    Attributes:
+        home: the whole home.
+        workspace: the whole workspace.
+        system: what changed elsewhere (``/tmp`` always; all else with ``files.system``).
+    """
+
+    home: Manifest
+    workspace: Manifest
+    system: Sequence[SystemChange] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One process of the sandbox, the keeper's own excepted."""
+
+    pid: int  # inside
+    ppid: int  # inside
+    state: str  # a letter of proc(5)
+    argv: Sequence[str]
+    uid: int  # as the sandbox sees it
+    main: int | None  # the number Sandbox.start gave, if it is one of those
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Counters of the kernel for this sandbox; ``None`` where nothing counts it."""
+
+    oom_kills: int | None
+    pids_refused: int | None
+    memory_peak: int | None
+    disk_free: int | None
+    disk_total: int | None
+
+
+class Sandbox(Protocol):
+    """A live place. All calls come from one thread.
+
+    Every call raises :class:`sandboxes.errors.SandboxLost` when the place is gone.
+    """
+
+    @property
+    def listeners(self) -> Mapping[Listen, socket.socket]: ...
+
+    @property
+    def packets(self) -> socket.socket | None:
+        """Packet socket on the loopback device of the sandbox, or ``None`` without counter.
+
+        It yields the first bytes, from the IP header on, of every packet whose destination
+        is outside 127.0.0.0/8 and ``::1``, and of every TCP packet that has SYN and not ACK
+        set, whatever its destination. Each packet is seen once.
+        """
+
+    def start(self, spec: ProcessSpec) -> int:
+        """Start a program; gives its number, from 1.
+
+        Raises:
+            CommandNotFound: no such program inside, or it is not executable.
+        """
+
+    def wait(self, timeout: float, wake: int | None = None) -> Ended | None:
+        """Wait for the next ended process, ``timeout`` seconds, or ``wake`` (fd) readable."""
+
+    def signal(self, process: int, signum: int) -> bool:
+        """Send a signal to a started process; ``False`` when it has ended already."""
+
+    def processes(self) -> Sequence[Process]:
+        """Every live process inside, zombies (state ``Z``) among them."""
+
+    def freeze(self) -> None:
+        """Stop everything inside; on return nothing of the subject runs."""
+
+    def thaw(self) -> None: ...
+
+    def listing(self) -> Listing:
+        """Walk the trees from outside: no link is followed, nothing of the subject is run."""
+
+    def open(self, root: Root, path: str) -> int | None:
+        """Open a regular file for reading, no link in ``path`` followed; ``None`` if absent."""
+
+    def exists(self, root: Root, path: str) -> bool:
+        """Whether a path is there, no link followed."""
+
+    def plant(self, root: Root, planted: Planted) -> None:
+        """Make a path while it runs, from outside, with no link of the subject followed."""
+
+    def change(self, root: Root, path: str, mode: int, owner: str) -> Entry:
+        """Give a path a mode and an owner (``agent`` or ``root``); gives what it was."""
+
+    def move(self, root: Root, path: str, to: str) -> None:
+        """Rename a path within its root."""
+
+    def remount(self, path: str, *, read_only: bool) -> None:
+        """Make the home, the workspace or ``/tmp`` read-only, or writable again."""
+
+    def resize(self, free: int | None) -> None:
+        """Leave ``free`` bytes on the private file system; ``None`` gives back the limit."""
+
+    def limit(self, *, memory: int | None = None, pids: int | None = None) -> None:
+        """Change a limit while it runs."""
+
+    def listen(self, where: Listen) -> socket.socket:
+        """Bind another address inside.
+
+        Raises:
+            AddressInUse: something inside has it.
+        """
+
+    def set_wall_clock(self, offset_ns: int) -> None:
+        """Move the wall clock shown by the shim to real time plus ``offset_ns``."""
+
+    def wall_clock_reads(self) -> Mapping[str, int]:
+        """How many reads of the wall clock the shim answered, by the name of the program."""
+
+    def usage(self) -> Usage: ...
+
+    def kill(self) -> None:
+        """End every process inside; on return they are gone."""
+
+    def destroy(self) -> Sequence[str]:
+        """Remove it all. Gives what could not be removed, in words; empty is right."""
+
+
+class Site(Protocol):
+    """A backend made ready for one run: its helper is up, its leftovers are swept."""
+
+    def create(self, spec: SandboxSpec) -> Sandbox:
+        """Make a sandbox.
+
+        Raises:
+            SandboxError: it could not be made; nothing is left.
+        """
+
+
+class Backend(Protocol):
+    """A kind of place."""
+
+    @property
+    def name(self) -> str: ...
+
+    def probe(self) -> Probe:
+        """Look at this machine, in a second or less; cached for the process."""
+
+    def site(self, run: str) -> AbstractContextManager[Site]:
+        """Get ready for a run.
+
+        Args:
+            run: the run's id; everything made carries it.
+        """
+
+    def sweep(self) -> Sequence[str]:
+        """Remove what runs of dead owners left; gives it in words. Never another run's."""

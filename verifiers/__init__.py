@@ -1,0 +1,1 @@
+"""Language toolchains and the verdicts they share with the harness."""
