@@ -1,0 +1,1 @@
+"""What a trial leaves behind: the values (``model``), the files they are kept in (``store``)."""

@@ -1,0 +1,1 @@
+"""Faults: one module for each injector; the table is ``registry``."""

@@ -1,0 +1,146 @@
+"""The contract of a fault.
+
+Two kinds. A :class:`ReplyFault` makes a reply of a service wrong; it is a pure rewrite that
+the service applies to the next ``times`` requests, and the service's record is its landing
+proof. A :class:`PlaceFault` does something to the sandbox from outside; it gives an
+:class:`Injection`, which heals, and which proves that the fault hit.
+
+A fault that is injected and hits nothing has not landed, and its trial is unavailable.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from harness.case.model import Params
+from harness.extension import Extension
+from harness.services.reply import Turn, Wire
+from sandboxes.base import Sandbox
+
+
+class Layer(enum.StrEnum):
+    """Where a fault lands."""
+
+    MODEL = "model"
+    UPSTREAM = "upstream"
+    PROCESS = "process"
+    FILESYSTEM = "filesystem"
+    NETWORK = "network"
+    CLOCK = "clock"
+
+
+class Injector(Extension, Protocol):
+    """What both kinds have."""
+
+    @property
+    def layer(self) -> Layer: ...
+
+    @property
+    def needs(self) -> Sequence[str]:
+        """Capabilities of the sandbox without which it cannot be injected."""
+
+
+@runtime_checkable
+class ReplyFault(Injector, Protocol):
+    """A fault in what a service answers.
+
+    ``serves`` says whether the reply is still a complete one (malformed arguments, a refusal,
+    an empty completion: the script moves on) or not (a status, a cut: the retry gets the
+    same turn).
+    """
+
+    @property
+    def serves(self) -> bool: ...
+
+    def rewrite_turn(self, params: Params, turn: Turn) -> Turn:
+        """Change what the model says, before it is put into a protocol's words."""
+
+    def rewrite_wire(self, params: Params, wire: Wire) -> Wire:
+        """Change what is sent, byte by byte, and when."""
+
+
+@dataclass(frozen=True, slots=True)
+class Landing:
+    """Whether and how often a fault hit, and the proof, taken outside the subject."""
+
+    count: int
+    proof: str
+
+    @property
+    def landed(self) -> bool:
+        """It hit at least once."""
+        return self.count > 0
+
+
+class ServiceGate(Protocol):
+    """What a place fault may do to the services of the trial. Safe to call from any thread."""
+
+    def cut(self) -> int:
+        """Reset every open connection; gives how many there were."""
+
+    def refuse(self, service: str | None) -> None:
+        """Close the listeners of one service, or of all: new connections are refused."""
+
+    def admit(self, service: str | None) -> None:
+        """Open them again."""
+
+    def delay(self, service: str | None, seconds: float) -> None:
+        """Hold back every reply of it by that much; 0 ends it."""
+
+    def delayed(self, service: str | None) -> int:
+        """How many replies were held back."""
+
+    def name_fails(self, name: str, how: str | None) -> None:
+        """Answer a look-up of ``name`` (``*``: all) with ``nxdomain``, ``servfail`` or
+        ``silent``; ``None`` ends it.
+        """
+
+    def name_failed(self, name: str) -> int:
+        """How many look-ups were answered so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a place fault works on.
+
+    Attributes:
+        sandbox: the live sandbox; only the trial's thread uses it.
+        gate: the trial's services.
+        main: the number of the main process, ``None`` before it is started.
+        env: the subject's environment; changes made before ``start`` count.
+        capabilities: names of what the place can do.
+    """
+
+    sandbox: Sandbox
+    gate: ServiceGate
+    main: int | None
+    env: dict[str, str]
+    capabilities: frozenset[str]
+
+
+class Injection(Protocol):
+    """A fault that is in force."""
+
+    def landing(self, place: Place) -> Landing:
+        """The proof so far; asked before each heal, and again with the subject frozen."""
+
+    def heal(self, place: Place) -> None:
+        """Undo it; called once, on any way out, unless the sandbox is gone."""
+
+
+@runtime_checkable
+class PlaceFault(Injector, Protocol):
+    """A fault in the place: processes, files, network, clock."""
+
+    def inject(self, params: Params, place: Place) -> Injection:
+        """Do it, for real.
+
+        Raises:
+            sandboxes.errors.SandboxError: it could not be injected; it has not landed.
+        """
+
+
+FaultTable = Mapping[str, ReplyFault | PlaceFault]

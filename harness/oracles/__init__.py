@@ -1,0 +1,1 @@
+"""Oracles: pure functions of evidence. One module for each; the table is ``registry``."""

@@ -1,0 +1,1 @@
+"""Services: the scripted things a subject talks to. The table is ``registry``."""

@@ -1,0 +1,123 @@
+"""The contract of a service that speaks HTTP, and of what the trial may ask of all services.
+
+The server (``http1``) parses a request, lets the service *classify* it, waits for faults
+that are due at this request, then lets the service *answer* it with the faults that hit it,
+sends the wire byte by byte, and tells the service how that ended. Every request is recorded
+where the subject cannot reach it. All of it runs in the thread of the run's event loop; a
+service never blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Protocol
+
+from harness.case.model import Fault
+from harness.evidence.model import ModelRecord, Request
+from harness.faults.base import ReplyFault, ServiceGate
+from harness.services.reply import Wire
+from sandboxes.base import Listen
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A request as it came in; header names in lower case, the path with its query."""
+
+    conn: int
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a request is.
+
+    Attributes:
+        kind: ``turn``, ``side``, ``probe`` or ``beyond``.
+        counts: whether it counts for triggers and takes faults.
+        model: the model's name that it asks for.
+        detail: whatever the service wants to see again in :meth:`HttpService.answer`.
+    """
+
+    kind: str
+    counts: bool
+    model: str | None = None
+    detail: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A fault that hits this request."""
+
+    fault: Fault
+    injector: ReplyFault
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What to send, and what it is on record as.
+
+    ``kind`` may differ from what :class:`Asked` said (``beyond`` is known only now).
+    """
+
+    wire: Wire
+    kind: str
+    turn: int | None = None
+    attempt: int = 1
+    tokens_in: int = 0
+    tokens_out: int = 0
+    serves: bool = True
+    detail: object = None
+
+
+class HttpService(Protocol):
+    """A scripted thing that answers HTTP requests."""
+
+    @property
+    def name(self) -> str:
+        """Its host name inside, and its key in the record."""
+
+    def classify(self, incoming: Incoming) -> Asked:
+        """Say what kind of request it is; changes nothing."""
+
+    def answer(self, incoming: Incoming, asked: Asked, hits: Sequence[Hit]) -> Answer:
+        """Decide the reply, every hit applied."""
+
+    def ended(self, answer: Answer, how: str) -> None:
+        """The reply has left (``whole``), or was ``cut`` or ``reset`` before its end."""
+
+
+#: Called for each counting request before it is answered: ``(service, number)``. A future
+#: that it gives is waited for, so that a fault due at request N is in force when N is served.
+Gatekeeper = Callable[[str, int], "Future[None] | None"]
+
+
+class LiveServices(ServiceGate, Protocol):
+    """The services of one trial, up and recording. Safe to call from any thread."""
+
+    def arm(self, fault: Fault, injector: ReplyFault) -> None:
+        """From the next counting request of its service on, hit ``times`` requests."""
+
+    def disarm(self, fault_id: str) -> None:
+        """Hit no more."""
+
+    def hits(self, fault_id: str) -> int:
+        """How many requests it has hit, counted when the reply had been decided and sent."""
+
+    def requests(self) -> Sequence[Request]:
+        """The record so far, in order of arrival."""
+
+    def names_asked(self) -> Mapping[str, int]:
+        """Undeclared host names that were looked up, and how often."""
+
+    def model(self) -> ModelRecord: ...
+
+    def adopt(self, where: Listen, listener: object) -> None:
+        """Serve a listener that was bound later."""
+
+    def close(self) -> None:
+        """Stop serving, reset what is open, flush the record."""

@@ -1,0 +1,1 @@
+"""Subjects: adapters that start an agent unmodified. The table is ``registry``."""
