@@ -9,6 +9,7 @@ umask 022
 export PIP_CACHE_DIR="$PWD/.build/cache/pip" UV_CACHE_DIR="$PWD/.build/cache/uv"
 export npm_config_cache="$PWD/.build/cache/npm" npm_config_logs_max=0
 export npm_config_update_notifier=false npm_config_fund=false npm_config_audit=false
+export RUSTUP_HOME="$PWD/.build/cache/rustup" # pip asks rustc for its version
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 PIP_USER=0 PYTHONNOUSERSITE=1
 verb=$(basename "$0")
 
