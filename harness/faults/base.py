@@ -11,7 +11,7 @@ A fault that is injected and hits nothing has not landed, and its trial is unava
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -112,6 +112,11 @@ class Place:
         main: the number of the main process, ``None`` before it is started.
         env: the subject's environment; changes made before ``start`` count.
         capabilities: names of what the place can do.
+        canary: runs a program as the agent, waits for it, gives its exit code (``None``: a
+            signal, or no end within two seconds) and its output. It shows from inside that a
+            state is in force; it says nothing about what the subject met.
+        syns: connection attempts seen so far, ``address:port`` to count.
+        addresses: of each service, ``address:port`` as in ``syns``.
     """
 
     sandbox: Sandbox
@@ -119,6 +124,9 @@ class Place:
     main: int | None
     env: dict[str, str]
     capabilities: frozenset[str]
+    canary: Callable[[Sequence[str]], tuple[int | None, bytes]]
+    syns: Callable[[], Mapping[str, int]]
+    addresses: Mapping[str, Sequence[str]]
 
 
 class Injection(Protocol):
@@ -133,7 +141,14 @@ class Injection(Protocol):
 
 @runtime_checkable
 class PlaceFault(Injector, Protocol):
-    """A fault in the place: processes, files, network, clock."""
+    """A fault in the place: processes, files, network, clock.
+
+    ``live`` says that it needs the main process; then ``start`` means right after its start
+    instead of right before.
+    """
+
+    @property
+    def live(self) -> bool: ...
 
     def inject(self, params: Params, place: Place) -> Injection:
         """Do it, for real.
