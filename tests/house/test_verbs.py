@@ -1,0 +1,76 @@
+"""The verbs of ci/ are few, can be run, and refuse what they don't know."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.house.checkout import ROOT
+
+VERBS = ("setup", "suite", "test", "check", "engine", "bench")
+SCRIPTS = [ROOT / "ci" / verb for verb in VERBS] + [
+    ROOT / ".ci/run",
+    ROOT / "ci/as-user",
+    ROOT / "ci/agents/install",
+]
+
+
+def run(*argv: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        argv, cwd=ROOT, env={**os.environ, **env}, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
+def test_a_script_can_be_run_and_stops_at_the_first_error(script: Path):
+    text = script.read_text()
+
+    assert os.access(script, os.X_OK)
+    assert text.startswith("#!/usr/bin/env bash\n# ")
+    assert "set -euo pipefail" in text or "exec bash" in text
+    assert run("bash", "-n", script).returncode == 0
+
+
+def test_the_contributor_s_guide_names_every_verb():
+    guide = (ROOT / "CONTRIBUTING.md").read_text()
+
+    assert set(re.findall(r"`ci/([a-z]+)[`\s]", guide)) == set(VERBS)
+
+
+def test_the_machine_runs_what_a_person_runs():
+    (line,) = (
+        line
+        for line in (ROOT / ".ci/run").read_text().splitlines()
+        if line and not line.startswith("#")
+    )
+
+    assert line.startswith("exec bash ")
+    assert line.rstrip('"').endswith("/ci/test")
+
+
+@pytest.mark.parametrize("verb", ["setup", "engine"])
+def test_an_unknown_option_is_bad_usage(verb: str):
+    ended = run(ROOT / "ci" / verb, "--nonsense")
+
+    assert ended.returncode == 2
+    assert "--nonsense" in ended.stderr
+    assert "usage" in ended.stderr
+
+
+def test_the_locked_requirements_are_installed_here():
+    asked = run(ROOT / ".venv/bin/python", "-m", "pip", "check")
+
+    assert asked.returncode == 0, asked.stdout
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_an_ordinary_user_reads_the_checkout_and_cannot_write_it():
+    script = 'test -r pyproject.toml && ! touch pyproject.toml && touch "$HOME/x" && id -u'
+    ended = run("bash", ROOT / "ci/as-user", "bash", "-c", script)
+
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.strip() == "65534"
