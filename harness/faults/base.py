@@ -50,6 +50,9 @@ class ReplyFault(Injector, Protocol):
     ``serves`` says whether the reply is still a complete one (malformed arguments, a refusal,
     an empty completion: the script moves on) or not (a status, a cut: the retry gets the
     same turn).
+
+    A rewrite that finds nothing to change (no tool call to break, no event to cut after)
+    gives back the very object that it was given: it has not hit.
     """
 
     @property

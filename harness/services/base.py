@@ -62,6 +62,8 @@ class Answer:
     """What to send, and what it is on record as.
 
     ``kind`` may differ from what :class:`Asked` said (``beyond`` is known only now).
+    ``missed`` names the hits that had nothing to change in this reply, by the fault's id:
+    they have not landed, and still have all their ``times``.
     """
 
     wire: Wire
@@ -72,6 +74,7 @@ class Answer:
     tokens_out: int = 0
     serves: bool = True
     detail: object = None
+    missed: frozenset[str] = frozenset()
 
 
 class HttpService(Protocol):

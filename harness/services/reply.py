@@ -14,11 +14,21 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool call as it goes out: ``arguments`` is the JSON text, right or wrong."""
+    """A tool call as it goes out.
+
+    Attributes:
+        id: fresh for each call.
+        name: of the tool.
+        arguments: the JSON text, right or wrong.
+        namespace: of the tool, where the protocol has such.
+        freeform: ``arguments`` is plain text, for a tool that takes no JSON.
+    """
 
     id: str
     name: str
     arguments: str
+    namespace: str = ""
+    freeform: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +85,7 @@ class Wire:
         end: how it ends.
         delay: seconds before the first byte.
         head: whether the status line and headers are sent at all.
+        protocol: name of the model protocol that it speaks; empty elsewhere.
     """
 
     status: int = 200
@@ -84,3 +95,4 @@ class Wire:
     end: End = End.KEEP
     delay: float = 0.0
     head: bool = True
+    protocol: str = ""
