@@ -1,0 +1,68 @@
+"""What is wrong with a file, and where: all of it at once.
+
+Every error names its place, says what was expected and what came, and what to write instead.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from harness.case.model import Where
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class CaseError:
+    """One thing that is wrong.
+
+    Attributes:
+        where: the place.
+        message: what is wrong.
+        hint: what to write instead; empty where nothing useful can be said.
+    """
+
+    where: Where
+    message: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.message}" + (f"; {self.hint}" if self.hint else "")
+
+    def document(self) -> dict[str, Any]:
+        """The error as an entry of ``errors`` in what ``--json`` prints."""
+        return {
+            "file": self.where.file,
+            "line": self.where.line,
+            "column": self.where.column,
+            "message": self.message,
+            "hint": self.hint,
+        }
+
+
+class CaseErrors(Exception):
+    """Files that cannot be used; carries every error of every file, in order of place."""
+
+    def __init__(self, errors: Iterable[CaseError]) -> None:
+        self.errors = tuple(sorted(set(errors)))
+        super().__init__("\n".join(str(error) for error in self.errors))
+
+
+def nearest(name: str, known: Iterable[str], *, say: str = "write") -> str:
+    """A hint: the known name that ``name`` most likely stands for, else all of them."""
+    names = sorted(known)
+    folded = {candidate.casefold(): candidate for candidate in names}
+    close = difflib.get_close_matches(name.casefold()[:80], folded, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean {folded[close[0]]}?"
+    if not names:
+        return "there is none"
+    shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+    return f"{say} {shown}" if len(names) == 1 else f"{say} one of {shown}"
+
+
+def quoted(value: object, limit: int = 60) -> str:
+    """A value as it is shown in a message: one line, not too long, always printable."""
+    text = ascii(value) if isinstance(value, str) and not value.isprintable() else repr(value)
+    return text if len(text) <= limit else text[: limit - 1] + "…"

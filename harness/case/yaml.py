@@ -1,0 +1,155 @@
+"""YAML to plain data, with the place of every key and value.
+
+Reads YAML 1.2's core types: ``no`` is text, ``012`` is twelve, ``1:30`` and timestamps are
+text. Built from the parser's events, iteratively, so that neither depth nor aliases can cost
+more than the limits below. Refused, each with its place: duplicate keys, merge keys, tags
+beyond the core ones, aliases that contain themselves or multiply beyond the limit, more than
+one document, numbers that are not finite, bytes that are no UTF-8, control characters.
+"""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from harness.case.errors import CaseError, CaseErrors
+from harness.case.model import Where
+from harness.case.yaml_build import Builder, Keys, Mark
+
+MAX_BYTES: Final = 1 << 20
+
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_UNPRINTABLE: Final = re.compile(
+    "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A file as plain data.
+
+    Attributes:
+        file: its name, as it is shown in errors.
+        data: maps, lists, text, numbers, booleans and ``None``.
+        values: path of keys and indices to the place of the value.
+        keys: likewise to the place of the key that leads to it.
+        errors: what was refused and left out; the rest can still be looked at.
+    """
+
+    file: str
+    data: Any
+    values: Mapping[Keys, Mark]
+    keys: Mapping[Keys, Mark]
+    errors: tuple[CaseError, ...] = ()
+
+    def where(self, path: Keys = (), *, key: bool = False) -> Where:
+        """The place of a value, or of its key; of the nearest parent where it has none."""
+        if key and path in self.keys:
+            return Where(self.file, *self.keys[path])
+        while path and path not in self.values:
+            path = path[:-1]
+        return Where(self.file, *self.values.get(path, (1, 1)))
+
+
+def read(path: Path, *, limit: int = MAX_BYTES) -> Document:
+    """Read a file.
+
+    Raises:
+        CaseErrors: it cannot be read, or is no YAML that we take.
+    """
+    file = str(path)
+    try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            raise _refused(file, "is no regular file", "name a YAML file")
+        if found.st_size > limit:
+            raise _refused(file, f"has {found.st_size} bytes, more than {limit}", "make it smaller")
+        with path.open("rb") as stream:
+            raw = stream.read(limit + 1)
+    except OSError as error:
+        raise _refused(
+            file, f"cannot be read: {error.strerror or error}", "name a file that is there"
+        ) from error
+    except ValueError as error:  # a NUL in the name
+        raise _refused(file, f"cannot be read: {error}", "name a file that is there") from error
+    if len(raw) > limit:
+        raise _refused(file, f"has more than {limit} bytes", "make it smaller")
+    return parse(_text(raw, file), file)
+
+
+def parse(text: str, file: str) -> Document:
+    """Read YAML text.
+
+    Raises:
+        CaseErrors: it is no YAML that we take; what can be left out is in ``errors`` instead.
+    """
+    text = text.removeprefix("\ufeff")
+    if bad := _UNPRINTABLE.search(text):
+        line = text.count("\n", 0, bad.start())
+        column = bad.start() - (text.rfind("\n", 0, bad.start()) + 1)
+        raise _refused(
+            file,
+            f"the character U+{ord(bad[0]):04X} is not allowed",
+            'write it as an escape inside double quotes, such as "\\x07"',
+            (line + 1, column + 1),
+        )
+    builder = Builder(file)
+    for event in _events(text, file):
+        builder.feed(event)
+    return Document(file, builder.data, builder.values, builder.keys, tuple(builder.errors))
+
+
+def _text(raw: bytes, file: str) -> str:
+    if raw[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+        raise _refused(file, "is UTF-16", "save it as UTF-8")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = raw[: error.start]
+        line = before.count(b"\n")
+        column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8"))
+        raise _refused(
+            file,
+            f"the byte 0x{raw[error.start]:02x} is no UTF-8",
+            "save the file as UTF-8",
+            (line + 1, column + 1),
+        ) from error
+
+
+def _events(text: str, file: str) -> Iterator[Any]:
+    loader = _LOADER(text)
+    try:
+        while loader.check_event():
+            yield loader.get_event()
+    except yaml.MarkedYAMLError as error:
+        raise _syntax(error, text, file) from error
+    except (yaml.YAMLError, ValueError, OverflowError) as error:
+        raise _refused(file, f"is no YAML: {error}", "check its quotes and escapes") from error
+    finally:
+        loader.dispose()
+
+
+def _syntax(error: yaml.MarkedYAMLError, text: str, file: str) -> CaseErrors:
+    mark = error.problem_mark or error.context_mark
+    line, column = (mark.line, mark.column) if mark is not None else (0, 0)
+    problem = (error.problem or "syntax error").replace("\\t", "a tab")
+    lines = text.splitlines()
+    here = lines[line] if line < len(lines) else ""
+    if "\t" in here[: column + 1] and not here[: column + 1].strip():
+        hint = "indent with spaces, not tabs"
+    elif "mapping values are not allowed" in problem:
+        hint = "put text that contains ': ' in quotes"
+    else:
+        hint = "check indentation, quotes and brackets"
+    context = f" ({error.context})" if error.context else ""
+    return _refused(file, f"is no YAML: {problem}{context}", hint, (line + 1, column + 1))
+
+
+def _refused(file: str, message: str, hint: str, mark: Mark = (1, 1)) -> CaseErrors:
+    return CaseErrors([CaseError(Where(file, *mark), message, hint)])
