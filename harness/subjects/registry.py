@@ -1,0 +1,16 @@
+"""All subjects. Adding one is a file in this folder and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from harness.subjects.base import Subject
+from harness.subjects.claude_code import ClaudeCode
+from harness.subjects.codex import Codex
+from harness.subjects.command import Command
+
+SUBJECTS: Mapping[str, Subject] = {
+    "claude-code": ClaudeCode(),
+    "codex": Codex(),
+    "command": Command(),
+}
