@@ -9,6 +9,7 @@ service never blocks.
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -19,6 +20,10 @@ from harness.evidence.model import ModelRecord, Request
 from harness.faults.base import ReplyFault, ServiceGate
 from harness.services.reply import Wire
 from sandboxes.base import Listen
+
+#: Screens bytes before they are stored: gives them with every planted secret replaced by its
+#: mark, and the marks in order of appearance.
+Redact = Callable[[bytes], tuple[bytes, Sequence[str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +99,13 @@ class HttpService(Protocol):
         """The reply has left (``whole``), or was ``cut`` or ``reset`` before its end."""
 
 
+class ModelService(HttpService, Protocol):
+    """The scripted model: it also says how far its script has come."""
+
+    def tally(self) -> ModelRecord:
+        """What it did so far."""
+
+
 #: Called for each counting request before it is answered: ``(service, number)``. A future
 #: that it gives is waited for, so that a fault due at request N is in force when N is served.
 Gatekeeper = Callable[[str, int], "Future[None] | None"]
@@ -119,7 +131,10 @@ class LiveServices(ServiceGate, Protocol):
 
     def model(self) -> ModelRecord: ...
 
-    def adopt(self, where: Listen, listener: object) -> None:
+    def failure(self) -> BaseException | None:
+        """The first bug of the harness that a request brought to light, or ``None``."""
+
+    def adopt(self, where: Listen, listener: socket.socket) -> None:
         """Serve a listener that was bound later."""
 
     def close(self) -> None:
