@@ -92,15 +92,17 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a stream carried: the first bytes up to the cap, and how much there was in all."""
+    """What a stream carried.
+
+    Attributes:
+        data: the first bytes, up to the cap, screened for secrets.
+        total: how many bytes there were in all.
+        capped: whether there were more than are kept.
+    """
 
     data: bytes = b""
     total: int = 0
-
-    @property
-    def capped(self) -> bool:
-        """Whether there was more than is kept."""
-        return self.total > len(self.data)
+    capped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +138,15 @@ class Network:
         packets: packets to addresses that are no service; ``None`` without a counter.
         destinations: ``address/proto/port`` to packets, the first hundred.
         syns: connection attempts to services, ``address:port`` to count.
+        dropped: packets that came faster than they were counted; then ``packets`` is the
+            least there were.
     """
 
     names: Mapping[str, int] = field(default_factory=dict)
     packets: int | None = None
     destinations: Mapping[str, int] = field(default_factory=dict)
     syns: Mapping[str, int] = field(default_factory=dict)
+    dropped: int = 0
 
 
 @dataclass(frozen=True, slots=True)

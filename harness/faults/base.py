@@ -18,7 +18,7 @@ from typing import Protocol, runtime_checkable
 from harness.case.model import Params
 from harness.extension import Extension
 from harness.services.reply import Turn, Wire
-from sandboxes.base import Sandbox
+from sandboxes.base import Ended, Sandbox
 
 
 class Layer(enum.StrEnum):
@@ -105,6 +105,13 @@ class ServiceGate(Protocol):
         """How many look-ups were answered so."""
 
 
+@dataclass(slots=True)
+class WallClock:
+    """The wall clock shown inside: real time plus ``offset`` seconds."""
+
+    offset: float = 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """What a place fault works on.
@@ -120,6 +127,8 @@ class Place:
             state is in force; it says nothing about what the subject met.
         syns: connection attempts seen so far, ``address:port`` to count.
         addresses: of each service, ``address:port`` as in ``syns``.
+        ended: how started processes have ended, by their number.
+        wall: where the wall clock of the sandbox stands.
     """
 
     sandbox: Sandbox
@@ -130,6 +139,8 @@ class Place:
     canary: Callable[[Sequence[str]], tuple[int | None, bytes]]
     syns: Callable[[], Mapping[str, int]]
     addresses: Mapping[str, Sequence[str]]
+    ended: Mapping[int, Ended]
+    wall: WallClock
 
 
 class Injection(Protocol):

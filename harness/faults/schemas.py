@@ -1,0 +1,34 @@
+"""Small pieces that the schemas of faults are made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.extension import Schema
+
+
+def params(required: tuple[str, ...] = (), **properties: Schema) -> Schema:
+    """The schema of a fault's ``with``: these keys and no others."""
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+    }
+    if required:
+        schema["required"] = list(required)
+    return schema
+
+
+def text(description: str, **more: Any) -> Schema:
+    """A string."""
+    return {"type": "string", "description": description, **more}
+
+
+def size(description: str, **more: Any) -> Schema:
+    """A size such as ``64KiB``, or a number of bytes."""
+    return {"type": ["string", "integer"], "format": "size", "description": description, **more}
+
+
+def duration(description: str, **more: Any) -> Schema:
+    """A duration such as ``2s``."""
+    return {"type": "string", "format": "duration", "description": description, **more}

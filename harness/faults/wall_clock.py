@@ -1,0 +1,73 @@
+"""What the clock faults share: the shim's offset, its canary, and its record of reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from harness.faults.base import Landing, Place
+from sandboxes import clock
+from sandboxes.errors import SandboxError
+
+_CANARIES = frozenset({"date"})
+_TOLERANCE = 2.0
+
+
+def shows(place: Place, offset: float) -> bool:
+    """Whether a canary inside reads real time plus ``offset`` seconds."""
+    code, out = place.canary(["/usr/bin/date", "+%s"])
+    text = out.decode("ascii", "replace").strip()
+    return code == 0 and text.isdigit() and abs(clock.wall() + offset - int(text)) <= _TOLERANCE
+
+
+def reads(place: Place) -> Mapping[str, int]:
+    """Reads of the wall clock that the shim answered, the canary's apart."""
+    return {
+        name: count
+        for name, count in place.sandbox.wall_clock_reads().items()
+        if name not in _CANARIES
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A wall clock that was moved by ``offset`` seconds from real time, from ``was``."""
+
+    offset: float
+    was: float
+    before: Mapping[str, int]
+
+    def landing(self, place: Place) -> Landing:
+        """It landed when a program of the subject has read the moved clock."""
+        since = {
+            name: count - self.before.get(name, 0)
+            for name, count in reads(place).items()
+            if count > self.before.get(name, 0)
+        }
+        who = ", ".join(f"{name} {count}x" for name, count in sorted(since.items()))
+        return Landing(
+            sum(since.values()),
+            f"a canary read {self.offset:+.0f} s; the moved clock was read by {who or 'nobody'}",
+        )
+
+    def heal(self, place: Place) -> None:
+        """Put it back to what it was."""
+        _put(place, self.was)
+
+
+def _put(place: Place, offset: float) -> None:
+    place.sandbox.set_wall_clock(round(offset * 1e9))
+    place.wall.offset = offset
+
+
+def move(place: Place, offset: float) -> Moved:
+    """Show real time plus ``offset`` seconds from now on.
+
+    Raises:
+        SandboxError: a canary inside does not see it.
+    """
+    was = place.wall.offset
+    _put(place, offset)
+    if not shows(place, offset):
+        raise SandboxError(f"a canary inside did not see the clock moved by {offset:+.0f} s")
+    return Moved(offset, was, reads(place))

@@ -1,0 +1,255 @@
+"""The live part of a trial: the sandbox with its services, and the steps of the case.
+
+All of it is driven by the trial's thread. It waits in one place, :meth:`Stage.until`, where
+deadlines, triggers, ended processes and the user's Ctrl-C are all looked after.
+"""
+
+from __future__ import annotations
+
+import os
+import signal as signals
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from harness.arming import Arming
+from harness.capture import Capture
+from harness.case.model import Step
+from harness.errors import Interrupted
+from harness.faults.base import Place, ServiceGate, WallClock
+from harness.inbox import Inbox
+from harness.journal import Journal
+from sandboxes import clock
+from sandboxes.base import AGENT, WORKSPACE, Ended, ProcessSpec, Sandbox
+from sandboxes.errors import CommandNotFound
+
+GRACE = 2.0
+
+
+class DeadlineReached(Exception):
+    """The trial's own limit is over; what is running is stopped."""
+
+
+@dataclass(slots=True)
+class Ending:
+    """How the main process came to its end, as far as it did.
+
+    Attributes:
+        by: ``exit``, ``signal``, ``deadline``, ``step``, ``oom`` or ``lost``; empty while
+            it runs.
+        exit_code: ``128+N`` after signal N; ``None`` where the harness stopped it.
+    """
+
+    by: str = ""
+    exit_code: int | None = None
+
+
+@dataclass(slots=True)
+class Stage:
+    """What is up while the steps run.
+
+    Attributes:
+        sandbox: the place.
+        services: what place faults may do to the services.
+        argv: of the main process.
+        env: of the main process; faults may change it before it starts.
+        seconds: the trial's limit, from the first step.
+        stopped: whether the user wants the run to end.
+        syns: connection attempts seen, see :class:`~harness.faults.base.Place`.
+        addresses: of each service.
+        capabilities: names of what the place can do.
+    """
+
+    sandbox: Sandbox
+    services: ServiceGate
+    arming: Arming
+    inbox: Inbox
+    journal: Journal
+    stdout: Capture
+    stderr: Capture
+    aside: Callable[[], Capture]
+    argv: Sequence[str]
+    env: dict[str, str]
+    seconds: float
+    stopped: Callable[[], bool]
+    syns: Callable[[], Mapping[str, int]]
+    addresses: Mapping[str, Sequence[str]]
+    capabilities: frozenset[str]
+    main: int | None = None
+    ending: Ending = field(default_factory=Ending)
+    deadline: float = float("inf")
+    started: float = 0.0
+    wall: WallClock = field(default_factory=WallClock)
+    _ended: dict[int, Ended] = field(default_factory=dict)
+
+    # -- steps
+
+    def play(self, steps: Sequence[Step]) -> None:
+        """Run the steps of the case in order; on return the main process may still run."""
+        self.started = clock.monotonic()
+        self.deadline = self.started + self.seconds
+        self.arming.clock_starts()
+        try:
+            for number, step in enumerate(steps, 1):
+                self.journal.write("step", number=number, kind=step.kind)
+                self._step(step)
+        except DeadlineReached:
+            self.ending = Ending("deadline")
+            self.journal.write("deadline", seconds=self.seconds)
+        self._note_end()
+        if not self.ending.by:
+            self.ending = Ending("step")
+
+    def _step(self, step: Step) -> None:
+        match step.kind:
+            case "start":
+                self.arming.start(live=False)
+                self._start_main()
+                self.arming.start(live=True)
+            case "restart":
+                self._start_main()
+            case "wait":
+                self._wait_main(step)
+            case "run":
+                self._run_aside(step)
+            case "kill":
+                if self.main is not None:
+                    self.sandbox.signal(self.main, step.signal)
+            case _:
+                raise ValueError(f"no such step: {step.kind}")
+
+    def _start_main(self) -> None:
+        self.ending = Ending()
+        self.main = self._start(self.argv, self.env, AGENT, self.stdout, self.stderr)
+        self.journal.write("started", process=self.main, argv=list(self.argv))
+
+    def _wait_main(self, step: Step) -> None:
+        if self.main is None:
+            return
+        if self.until(self._main_is_over, step.at_most):
+            self._note_end()
+            return
+        if step.then == "continue":
+            return
+        self.ending = Ending("step")
+        self.journal.write("stopped", by="step", how=step.then)
+        self.stop_main(gently=step.then == "terminate")
+
+    def stop_main(self, *, gently: bool) -> None:
+        """End the main process by our own hand."""
+        if self.main is None:
+            return
+        if gently:
+            self.sandbox.signal(self.main, signals.SIGTERM)
+            if self.until(self._main_is_over, GRACE):
+                return
+        self.sandbox.signal(self.main, signals.SIGKILL)
+        self.until(self._main_is_over, GRACE)
+
+    def _run_aside(self, step: Step) -> None:
+        code, _ = self.run(step.argv, step.user)
+        self.journal.write("ran", argv=list(step.argv), exit_code=code)
+
+    # -- processes
+
+    def _start(
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        user: str,
+        stdout: Capture,
+        stderr: Capture,
+    ) -> int:
+        out, err = stdout.pipe(), stderr.pipe()
+        try:
+            return self.sandbox.start(ProcessSpec(argv, env, out, err, cwd=WORKSPACE, user=user))
+        finally:
+            os.close(out)
+            os.close(err)
+
+    def run(
+        self, argv: Sequence[str], user: str = AGENT, at_most: float | None = None
+    ) -> tuple[int | None, bytes]:
+        """Run a program of the harness's own inside and wait for it.
+
+        Returns:
+            Its exit code (``None``: a signal, or it was killed after ``at_most`` seconds)
+            and what it printed.
+        """
+        capture = self.aside()
+        number = self._start(argv, self.env, user, capture, capture)
+        if not self.until(lambda: number in self._ended, at_most):
+            self.sandbox.signal(number, signals.SIGKILL)
+            self.until(lambda: number in self._ended, GRACE)
+        ended = self._ended.get(number)
+        return (ended.exit_code if ended else None), capture.finish(0.5).data
+
+    def canary(self, argv: Sequence[str]) -> tuple[int | None, bytes]:
+        """Run a canary, see :class:`~harness.faults.base.Place`."""
+        try:
+            return self.run(argv, at_most=2.0)
+        except CommandNotFound as error:
+            return 127, str(error).encode()
+
+    def place(self) -> Place:
+        """What a fault may work on, now."""
+        return Place(
+            self.sandbox,
+            self.services,
+            self.main,
+            self.env,
+            self.capabilities,
+            self.canary,
+            self.syns,
+            self.addresses,
+            self._ended,
+            self.wall,
+        )
+
+    # -- waiting
+
+    def until(self, done: Callable[[], bool], at_most: float | None = None) -> bool:
+        """Wait until ``done``; ``False`` after ``at_most`` seconds.
+
+        Raises:
+            DeadlineReached: the trial's limit is over.
+            Interrupted: the user stopped the run.
+        """
+        end = float("inf") if at_most is None else clock.monotonic() + at_most
+        while not done():
+            if self.stopped():
+                raise Interrupted("stopped by the user")
+            now = clock.monotonic()
+            if now >= end:
+                return False
+            if now >= self.deadline:
+                raise DeadlineReached
+            self.arming.tick()
+            rest = min(end, self.deadline) - clock.monotonic()
+            self._hear(min(max(rest, 0.0), self.arming.patience()))
+        return True
+
+    def _hear(self, timeout: float) -> None:
+        ended = self.sandbox.wait(timeout, self.inbox.fd)
+        if ended is None:
+            return
+        self._ended[ended.process] = ended
+        self.journal.write(
+            "ended", process=ended.process, exit_code=ended.exit_code, signal=ended.signal
+        )
+
+    def _main_is_over(self) -> bool:
+        return self.main in self._ended
+
+    def _note_end(self) -> None:
+        """Put down how the main process ended, unless the harness stopped it."""
+        if self.main is None or self.ending.by:
+            return
+        ended = self._ended.get(self.main)
+        if ended is None:
+            return
+        if ended.signal is None:
+            self.ending = Ending("exit", ended.exit_code)
+            return
+        killed = ended.signal == signals.SIGKILL
+        out_of_memory = killed and bool(self.sandbox.usage().oom_kills)
+        self.ending = Ending("oom" if out_of_memory else "signal", 128 + ended.signal)
