@@ -14,8 +14,8 @@ from tests.house.checkout import ROOT
 VERBS = ("setup", "suite", "test", "check", "engine", "bench")
 SCRIPTS = [ROOT / "ci" / verb for verb in VERBS] + [
     ROOT / ".ci/run",
-    ROOT / "ci/as-user",
-    ROOT / "ci/agents/install",
+    ROOT / "ci/parts/as-user",
+    ROOT / "ci/parts/agents",
 ]
 
 
@@ -70,7 +70,7 @@ def test_the_locked_requirements_are_installed_here():
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_an_ordinary_user_reads_the_checkout_and_cannot_write_it():
     script = 'test -r pyproject.toml && ! touch pyproject.toml && touch "$HOME/x" && id -u'
-    ended = run("bash", ROOT / "ci/as-user", "bash", "-c", script)
+    ended = run("bash", ROOT / "ci/parts/as-user", "bash", "-c", script)
 
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.strip() == "65534"
