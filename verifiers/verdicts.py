@@ -94,6 +94,11 @@ def broke(expectation: str) -> str:
     return f"broke:{expectation}"
 
 
+def rank(verdict: Verdict) -> int:
+    """How bad it is: 0 is passed, the highest is failed."""
+    return _RANK[verdict]
+
+
 def merge(verdicts: Iterable[Verdict]) -> Verdict:
     """The worst of them: failed > timed_out > error > unavailable > passed; none: unavailable."""
     return max(verdicts, key=_RANK.__getitem__, default=Verdict.UNAVAILABLE)

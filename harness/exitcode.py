@@ -1,0 +1,176 @@
+"""Decides the exit code of a run; nothing else in Shakeout does.
+
+Each trial *weighs* as a verdict, or is left out: in quarantine, or failed within a known
+defect. The worst weight gives the code. So ``failed`` beside exit code 0 is possible, and
+an empty selection, or one in which nothing counts, never gives 0.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from harness.judging import Kind
+from harness.known import Mark
+from verifiers.verdicts import LIMIT, Reason, Verdict, merge
+
+INTERRUPTED = 130
+NOT_SEALED = 4
+NOTHING_COUNTS = 3
+USAGE = 2
+
+_CODES = {
+    Verdict.PASSED: 0,
+    Verdict.FAILED: 1,
+    Verdict.TIMED_OUT: 1,
+    Verdict.UNAVAILABLE: 3,
+    Verdict.ERROR: 4,
+}
+
+
+class FailOn(enum.StrEnum):
+    """What ``--fail-on`` takes: such a trial counts as failed."""
+
+    KNOWN = "known"
+    QUARANTINED = "quarantined"
+    UNAVAILABLE = "unavailable"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One trial, as far as the exit code depends on it.
+
+    Attributes:
+        repeated: the trial's id without the number of its repeat; repeats share it.
+        breaks: of a sabotage: ids that must break, and no others.
+        broken: ids that broke.
+    """
+
+    repeated: str
+    verdict: Verdict
+    reasons: Sequence[str] = ()
+    kind: Kind = Kind.TRIAL
+    known: Mark | None = None
+    quarantined: bool = False
+    breaks: frozenset[str] = frozenset()
+    broken: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class RunVerdict:
+    """The verdict of a run: the plain merge of its trials, every reason, and the exit code."""
+
+    verdict: Verdict
+    reasons: Sequence[str]
+    exit: int
+    flaky: frozenset[str]
+
+
+def judge_run(
+    outcomes: Sequence[Outcome],
+    *,
+    interrupted: bool = False,
+    unsealed: bool = False,
+    fail_on: Collection[FailOn] = (),
+) -> RunVerdict:
+    """Merge the trials of a run.
+
+    Args:
+        outcomes: every trial, repeats one by one.
+        interrupted: the user stopped the run.
+        unsealed: something could not be sealed.
+        fail_on: what is to count as failed; can only raise the exit code.
+    """
+    verdicts = [outcome.verdict for outcome in outcomes]
+    reasons = [reason for outcome in outcomes for reason in outcome.reasons]
+    for raised, reason in ((interrupted, Reason.INTERRUPTED), (unsealed, Reason.NOT_SEALED)):
+        if raised:
+            verdicts.append(Verdict.ERROR)
+            reasons.append(str(reason))
+    if not verdicts:
+        reasons.append(str(Reason.NOTHING_RAN))
+    return RunVerdict(
+        verdict=merge(verdicts),
+        reasons=tuple(dict.fromkeys(reasons)),
+        exit=_exit_code(outcomes, interrupted=interrupted, unsealed=unsealed, fail_on=fail_on),
+        flaky=flaky(outcomes),
+    )
+
+
+def flaky(outcomes: Iterable[Outcome]) -> frozenset[str]:
+    """Repeated trials that did not always come to the same verdict."""
+    seen: dict[str, set[Verdict]] = defaultdict(set)
+    for outcome in outcomes:
+        seen[outcome.repeated].add(outcome.verdict)
+    return frozenset(repeated for repeated, verdicts in seen.items() if len(verdicts) > 1)
+
+
+def _exit_code(
+    outcomes: Sequence[Outcome],
+    *,
+    interrupted: bool,
+    unsealed: bool,
+    fail_on: Collection[FailOn],
+) -> int:
+    if interrupted:
+        return INTERRUPTED
+    if unsealed:
+        return NOT_SEALED
+    if any(_raised(outcome, fail_on) for outcome in outcomes):
+        return _CODES[Verdict.FAILED]
+    weights = list(_weights(outcomes))
+    if weights:
+        return _CODES[merge(weights)]
+    known = any(_within_known(outcome) for outcome in outcomes)
+    return _CODES[Verdict.PASSED] if known else NOTHING_COUNTS
+
+
+def _weights(outcomes: Sequence[Outcome]) -> Iterator[Verdict]:
+    unsteady = flaky(outcomes)
+    for outcome in outcomes:
+        if outcome.quarantined:
+            continue
+        if outcome.repeated in unsteady or outcome.known is Mark.FIXED:
+            yield Verdict.FAILED
+        elif outcome.kind is Kind.SABOTAGE:
+            yield _weight_of_sabotage(outcome)
+        elif outcome.known is Mark.KNOWN:
+            yield from _beside_the_breaks(outcome)
+        else:
+            yield outcome.verdict
+
+
+def _weight_of_sabotage(outcome: Outcome) -> Verdict:
+    """A sabotage is caught where exactly what it names broke; else it has shown no teeth."""
+    if outcome.verdict in {Verdict.PASSED, Verdict.FAILED}:
+        caught = outcome.verdict is Verdict.FAILED and outcome.broken == outcome.breaks
+        return Verdict.PASSED if caught else Verdict.FAILED
+    return outcome.verdict
+
+
+def _within_known(outcome: Outcome) -> bool:
+    return outcome.known is Mark.KNOWN and not list(_beside_the_breaks(outcome))
+
+
+def _beside_the_breaks(outcome: Outcome) -> Iterator[Verdict]:
+    """What a known defect does not cover: every reason that is no break."""
+    for reason in outcome.reasons:
+        if reason == LIMIT:
+            yield Verdict.TIMED_OUT
+        elif not reason.startswith("broke:"):
+            yield Reason(reason).verdict
+
+
+def _raised(outcome: Outcome, fail_on: Collection[FailOn]) -> bool:
+    if outcome.verdict is Verdict.PASSED or outcome.kind is Kind.SABOTAGE:
+        return False
+    if outcome.quarantined:
+        return FailOn.QUARANTINED in fail_on
+    return (
+        (outcome.known is Mark.KNOWN and FailOn.KNOWN in fail_on)
+        or (outcome.verdict is Verdict.UNAVAILABLE and FailOn.UNAVAILABLE in fail_on)
+        or (outcome.verdict is Verdict.ERROR and FailOn.ERROR in fail_on)
+    )

@@ -1,0 +1,114 @@
+"""The journal of a trial: what happened, line by line, written down as it happens.
+
+Each event is one line of JSON, handed to the kernel before :meth:`Journal.write` returns, so
+a harness that is killed leaves every event up to then; a line that was being written is
+recognised by its missing end and left out. Planted secrets never get in.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.errors import EvidenceLost
+from sandboxes import clock
+
+NAME = "journal.jsonl"
+
+Redact = Callable[[bytes], tuple[bytes, Sequence[object]]]
+Event = Mapping[str, Any]
+
+
+class Journal:
+    """Appends events ``{t, at, event, ...}`` to a file; safe to call from any thread.
+
+    ``t`` counts seconds from the journal's opening on a clock that never steps, ``at`` is
+    the time of day in UTC.
+    """
+
+    def __init__(self, path: Path, redact: Redact | None = None) -> None:
+        """Open a new journal.
+
+        Raises:
+            EvidenceLost: the file exists already or cannot be made.
+        """
+        self._path = path
+        self._redact = redact
+        self._lock = threading.Lock()
+        self._begun = clock.monotonic()
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
+        try:
+            self._file: int | None = os.open(path, flags, 0o644)
+        except OSError as error:
+            raise EvidenceLost(f"the journal cannot be made: {error}") from error
+
+    def write(self, event: str, **fields: object) -> None:
+        """Append an event.
+
+        Raises:
+            EvidenceLost: it could not be written, or the journal is closed.
+        """
+        with self._lock:
+            if self._file is None:
+                raise EvidenceLost(f"{event!r} came after the journal was closed")
+            line = {
+                "t": round(clock.monotonic() - self._begun, 6),
+                "at": clock.stamp(),
+                "event": event,
+                **fields,
+            }
+            self._append(self._file, json.dumps(line, default=str).encode())
+
+    def close(self) -> None:
+        """Write the last event and put everything on disk; a second call does nothing.
+
+        Raises:
+            EvidenceLost: what was written may not be on disk.
+        """
+        with self._lock:
+            if self._file is None:
+                return
+            file, self._file = self._file, None
+            try:
+                os.fsync(file)
+            except OSError as error:
+                raise EvidenceLost(f"the journal cannot be closed: {error}") from error
+            finally:
+                os.close(file)
+
+    def _append(self, file: int, line: bytes) -> None:
+        if self._redact is not None:
+            line, _ = self._redact(line)
+        rest = memoryview(line + b"\n")
+        try:
+            while rest:
+                rest = rest[os.write(file, rest) :]
+        except OSError as error:
+            raise EvidenceLost(f"the journal cannot be written: {error}") from error
+
+
+def read_journal(path: Path) -> tuple[Event, ...]:
+    """The events of a journal, also of one whose writer was killed.
+
+    Raises:
+        EvidenceLost: it cannot be read, or a line other than a torn last one is no event.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise EvidenceLost(f"the journal cannot be read: {error}") from error
+    whole, _, _torn = data.rpartition(b"\n")
+    events = []
+    for number, line in enumerate(whole.split(b"\n") if whole else [], 1):
+        try:
+            event = json.loads(line)
+        except ValueError as error:
+            raise EvidenceLost(f"line {number} of the journal is no event: {error}") from error
+        if not isinstance(event, dict) or not isinstance(event.get("event"), str):
+            raise EvidenceLost(f"line {number} of the journal is no event")
+        events.append(event)
+    return tuple(events)
