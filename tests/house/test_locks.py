@@ -79,9 +79,10 @@ def test_the_two_environments_agree():
     assert versions("base.txt").items() <= versions("dev.txt").items()
 
 
-def test_the_agents_are_pinned_by_hash_and_by_no_address():
-    lock = json.loads((ROOT / "ci/agents/package-lock.json").read_text())
-    asked = json.loads((ROOT / "ci/agents/package.json").read_text())["dependencies"]
+@pytest.mark.parametrize("folder", ["agents", "peers"])
+def test_what_npm_installs_is_pinned_by_hash_and_by_no_address(folder: str):
+    lock = json.loads((ROOT / "ci" / folder / "package-lock.json").read_text())
+    asked = json.loads((ROOT / "ci" / folder / "package.json").read_text())["dependencies"]
     packages = {path: entry for path, entry in lock["packages"].items() if path}
 
     assert lock["packages"][""]["dependencies"] == asked

@@ -15,7 +15,7 @@ VERBS = ("setup", "suite", "test", "check", "engine", "bench")
 SCRIPTS = [ROOT / "ci" / verb for verb in VERBS] + [
     ROOT / ".ci/run",
     ROOT / "ci/parts/as-user",
-    ROOT / "ci/parts/agents",
+    *(ROOT / "ci/parts" / part for part in ("agents", "npm", "wheel")),
 ]
 
 
