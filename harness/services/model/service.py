@@ -1,0 +1,191 @@
+"""The model as a service: hear, route, resolve, render, break, and count.
+
+Runs in the thread of the event loop, one request at a time, and never blocks. A reply that
+no fault touches comes from a cache of rendered wires, with only its ids patched in.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from harness.case.model import ScriptStep
+from harness.evidence.model import ModelRecord
+from harness.services.base import Answer, Asked, Hit, Incoming
+from harness.services.model.heard import Heard, NotHeard
+from harness.services.model.ids import Ids
+from harness.services.model.press import Press
+from harness.services.model.protocols.base import ModelProtocol
+from harness.services.model.protocols.registry import CHAT, PROTOCOLS, protocol_for
+from harness.services.model.resolve import resolve
+from harness.services.model.route import (
+    BEYOND,
+    PROBE,
+    SIDE,
+    TURN,
+    UNSCRIPTED,
+    Routed,
+    State,
+    left,
+    release,
+    route,
+    settle,
+)
+from harness.services.model.sides import beyond, not_heard, probe, side_turn, tokens
+from harness.services.model.strike import strike
+from harness.services.reply import ToolCall, Turn, Wire
+from harness.subjects.base import Dialect
+
+log = logging.getLogger(__name__)
+
+WHOLE = "whole"
+_ERRORS_FROM = 400
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A request to a completion path, and how it was routed in which state."""
+
+    heard: Heard
+    before: State
+    routed: Routed
+
+
+class ModelService:
+    """The scripted model of one trial."""
+
+    def __init__(
+        self,
+        script: Sequence[ScriptStep] | None,
+        dialect: Dialect | None = None,
+        *,
+        name: str = "model",
+        models: Sequence[str] = (),
+    ) -> None:
+        self._name = name
+        self._scripted = script is not None
+        self._script = UNSCRIPTED if script is None else tuple(script)
+        self._dialect = dialect or Dialect()
+        self._models = ("shakeout", *models)
+        self._state = State()
+        self._ids = Ids()
+        self._press = Press(self._ids)
+        self._unknown: set[str] = set()
+
+    @property
+    def name(self) -> str:
+        """Its host name inside."""
+        return self._name
+
+    def classify(self, incoming: Incoming) -> Asked:
+        """A turn, a side request, a probe, or beyond the script."""
+        protocol = protocol_for(incoming.path) if incoming.method == "POST" else None
+        if protocol is None:
+            return Asked(PROBE, counts=False)
+        try:
+            heard = protocol.hear(incoming.body)
+        except NotHeard as why:
+            return Asked(PROBE, counts=False, detail=why)
+        routed = route(self._state, heard, self._script, self._dialect)
+        question = _Question(heard, self._state, routed)
+        return Asked(routed.kind, routed.kind == TURN, heard.model, question)
+
+    def answer(self, incoming: Incoming, asked: Asked, hits: Sequence[Hit]) -> Answer:
+        """Decide the reply, every hit applied."""
+        question = asked.detail
+        if not isinstance(question, _Question):
+            return Answer(self._probed(incoming, question), PROBE, serves=False)
+        heard, routed = question.heard, question.routed
+        if question.before is not self._state:  # others were answered in the meantime
+            routed = route(self._state, heard, self._script, self._dialect)
+        self._state = routed.state
+        self._note(heard)
+        if routed.kind == TURN:
+            return self._turn(heard, routed, hits)
+        protocol = PROTOCOLS[heard.protocol]
+        if routed.kind == BEYOND:
+            wire = beyond(protocol, len(self._script), self._ids.stamp())
+            return Answer(wire, BEYOND, serves=False)
+        turn = side_turn(heard)
+        used = _usage(None, heard, turn)
+        wire = self._press.wire(protocol, heard, replace(turn, usage=used))
+        return Answer(wire, SIDE, None, 1, *used, serves=False)
+
+    def ended(self, answer: Answer, how: str) -> None:
+        """Settle a turn by how its reply ended."""
+        if isinstance(answer.detail, Routed):
+            complete = how == WHOLE
+            self._state = settle(self._state, answer.detail.ticket, complete=complete)
+
+    def record(self) -> ModelRecord:
+        """What it has done so far."""
+        state = self._state
+        over = left(state, self._script)
+        return ModelRecord(state.turns, state.served, over, state.beyond)
+
+    def _probed(self, incoming: Incoming, why: object) -> Wire:
+        stamp = self._ids.stamp()
+        if isinstance(why, NotHeard):
+            return not_heard(protocol_for(incoming.path) or CHAT, why, stamp)
+        return probe(incoming, self._models, stamp)
+
+    def _turn(self, heard: Heard, routed: Routed, hits: Sequence[Hit]) -> Answer:
+        protocol = PROTOCOLS[heard.protocol]
+        step, _ = routed.position or (0, 0)
+        turn = self._said(self._script[step], heard)
+        counted = turn.usage or (0, 0)
+        missed: frozenset[str] = frozenset()
+        serves = True
+        if hits:
+            wire, serves, missed = self._struck(protocol, heard, turn, hits)
+            if wire.status >= _ERRORS_FROM:
+                counted = (0, 0)
+        else:
+            wire = self._press.wire(protocol, heard, turn)
+        if not serves:
+            self._state = release(self._state, routed.ticket)
+        return Answer(
+            wire,
+            TURN,
+            step if self._scripted else None,
+            routed.attempt,
+            *counted,
+            serves=serves,
+            detail=routed,
+            missed=missed,
+        )
+
+    def _struck(
+        self, protocol: ModelProtocol, heard: Heard, turn: Turn, hits: Sequence[Hit]
+    ) -> tuple[Wire, bool, frozenset[str]]:
+        stamp = self._ids.stamp()
+        struck = strike(
+            hits, self._ids.fresh(turn), lambda each: protocol.render(heard, each, stamp)
+        )
+        serves = all(h.injector.serves for h in hits if h.fault.id not in struck.missed)
+        return struck.wire, serves, struck.missed
+
+    def _said(self, step: ScriptStep, heard: Heard) -> Turn:
+        calls = []
+        for at, call in enumerate(step.calls):
+            made = resolve(call, heard, self._dialect)
+            token = self._ids.token(PROTOCOLS[heard.protocol].call_prefix, at)
+            calls.append(ToolCall(token, made.name, made.arguments, made.namespace, made.freeform))
+        stop = step.stop or ("tools" if calls else "end")
+        turn = Turn(step.say, tuple(calls), stop, raw=step.raw)
+        return replace(turn, usage=_usage(step.usage, heard, turn))
+
+    def _note(self, heard: Heard) -> None:
+        for each in heard.unknown:
+            if each not in self._unknown:
+                self._unknown.add(each)
+                log.info("%s: unknown to us, accepted: %s", heard.protocol, each)
+
+
+def _usage(given: Mapping[str, int] | None, heard: Heard, turn: Turn) -> tuple[int, int]:
+    """What the step says, else one token for every four bytes of body and reply."""
+    given = given or {}
+    said = len((turn.raw or turn.text or "").encode("utf-8", "replace"))
+    said += sum(len(call.arguments.encode("utf-8", "replace")) for call in turn.calls)
+    return given.get("input", tokens(heard.size)), given.get("output", tokens(said))
