@@ -371,6 +371,9 @@ class Sandbox(Protocol):
 
     def usage(self) -> Usage: ...
 
+    def mounts(self) -> str:
+        """The sandbox's ``mountinfo`` (proc(5)), read from outside; empty if it cannot be."""
+
     def kill(self) -> None:
         """End every process inside; on return they are gone."""
 

@@ -1,0 +1,100 @@
+"""Whether a sandbox was shown anything of the host that must stay out of its reach.
+
+Read from the kernel's own list of the sandbox's mounts, taken from outside while it lived,
+not from what the harness meant to mount.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.oracles.base import Finding, broken, held, unseen
+
+_OCTAL = re.compile(r"\\([0-7]{3})")
+_EXPECTED = "the user's home in no mount of the sandbox"
+
+
+@dataclass(frozen=True, slots=True)
+class MountLine:
+    """One mount: which part (``root``) of which file system (``device``) shows where.
+
+    ``lower`` are the lower layers of an overlay, as paths.
+    """
+
+    device: str
+    root: str
+    point: str
+    writable: bool
+    lower: Sequence[str] = ()
+
+
+def parse_mountinfo(text: str) -> Iterator[MountLine]:
+    """The mounts of a ``mountinfo`` file, see proc(5)."""
+    for line in text.splitlines():
+        fields = line.split(" ")
+        if len(fields) > 6:
+            writable = "rw" in fields[5].split(",")
+            lower = _lower_layers(fields[-1])
+            yield MountLine(fields[2], _plain(fields[3]), _plain(fields[4]), writable, lower)
+
+
+def _lower_layers(options: str) -> tuple[str, ...]:
+    found = re.search(r"(?:^|,)lowerdir=([^,]*)", options)
+    return tuple(_plain(path) for path in found[1].split(":")) if found else ()
+
+
+def _plain(path: str) -> str:
+    return _OCTAL.sub(lambda match: chr(int(match[1], 8)), path)
+
+
+def place_of(path: Path, mountinfo: str) -> MountLine | None:
+    """Where a path of this machine lies: its file system, and its place there."""
+    best: MountLine | None = None
+    for mount in parse_mountinfo(mountinfo):
+        if path.is_relative_to(mount.point) and (
+            best is None or len(mount.point) >= len(best.point)
+        ):
+            best = mount
+    if best is None:
+        return None
+    inner = Path(best.root) / path.relative_to(best.point)
+    return MountLine(best.device, str(inner), str(path), writable=best.writable)
+
+
+def contained(inside: str, here: str, home: Path) -> Finding:
+    """Judge the mounts of a sandbox.
+
+    Args:
+        inside: ``mountinfo`` of the sandbox; empty where it could not be read.
+        here: ``mountinfo`` of the harness.
+        home: the user's home, resolved.
+    """
+    if not inside:
+        return unseen(_EXPECTED, "the sandbox's mounts could not be read")
+    place = place_of(home, here)
+    if place is None:
+        return unseen(_EXPECTED, f"{home} lies on no mount that is known")
+    mounts = list(parse_mountinfo(inside))
+    bad = [mount.point for mount in mounts if _shows(mount, place)]
+    if bad:
+        return broken(_EXPECTED, f"{home} is shown at {', '.join(bad)}", "journal.jsonl")
+    return held(_EXPECTED, f"{len(mounts)} mounts, none of them of {home}", "journal.jsonl")
+
+
+def _shows(mount: MountLine, home: MountLine) -> bool:
+    """Whether a mount shows the home whole, or any part of it writable."""
+    if any(Path(home.point).is_relative_to(layer) for layer in mount.lower):
+        return True
+    if mount.device != home.device:
+        return False
+    whole = Path(home.root).is_relative_to(mount.root)
+    part = Path(mount.root).is_relative_to(home.root)
+    return whole or (part and mount.writable)
+
+
+def writable_parts(inside: str) -> Sequence[str]:
+    """Mount points inside that can be written, for the journal."""
+    return tuple(mount.point for mount in parse_mountinfo(inside) if mount.writable)
