@@ -1,0 +1,166 @@
+"""Reading what must hold: expectations, the control, sabotage, known defects, quarantine."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Collection, Mapping
+from typing import Any, Final
+
+from harness.case import grammar
+from harness.case.errors import nearest, quoted
+from harness.case.model import Control, Expectation, Known, Quarantine, Sabotage
+from harness.case.read_faults import report_twice
+from harness.case.read_script import check_argv, read_script
+from harness.case.reading import Reading, assign_ids
+from harness.case.yaml_build import Keys
+
+#: Judged in every trial, by the harness itself.
+CONTAINMENT: Final = "containment"
+SECRETS: Final = "secrets"
+
+
+def read_expectations(r: Reading, at: Keys) -> tuple[Expectation, ...]:
+    """The expectations at ``at``, each through its oracle."""
+    ids = expectation_ids(r.peek(at))
+    report_twice(r, at, ids)
+    return tuple(
+        found
+        for path, item in r.items(at)
+        if (found := _expectation(r, path, item, ids[int(path[-1])])) is not None
+    )
+
+
+def expectation_ids(listed: Any) -> list[str]:
+    """Ids of expectations as written, whatever else is wrong with them."""
+    if not isinstance(listed, list):
+        return []
+    return assign_ids([_written(item) for item in listed])
+
+
+def _written(item: Any) -> tuple[str | None, str]:
+    item = item if isinstance(item, dict) else {}
+    explicit = item.get("id")
+    name = next((key for key in item if key != "id"), "")
+    return (explicit if isinstance(explicit, str) else None, name)
+
+
+def _expectation(r: Reading, path: Keys, item: Mapping[str, Any], name: str) -> Expectation | None:
+    oracles = [key for key in item if key in r.tables.oracles]
+    if name == CONTAINMENT:
+        hint = "write another id"
+        r.fail((*path, "id"), f"the id {name} belongs to the harness", hint)
+    if len(oracles) > 1:
+        message = f"{oracles[1]} stands beside {oracles[0]}"
+        r.fail((*path, oracles[1]), message, "give each an entry of its own", key=True)
+    if not oracles:
+        if list(item) == ["id"]:
+            r.fail(path, "the entry names no oracle", nearest("", r.tables.oracles))
+        return None
+    where = r.doc.where((*path, oracles[0]), key=True)
+    try:
+        params = r.tables.oracles[oracles[0]].parse(item[oracles[0]])
+    except ValueError as error:
+        r.blame((*path, oracles[0]), error)
+        return None
+    return Expectation(name, oracles[0], params, where)
+
+
+def judged_ids(r: Reading) -> frozenset[str]:
+    """Ids that a verdict of this case can name as broken."""
+    ids = {*expectation_ids(r.peek(("expect",))), CONTAINMENT}
+    if r.peek(("secrets",)):
+        ids.add(SECRETS)
+    return frozenset(ids)
+
+
+def _breaks(r: Reading, path: Keys, known: Collection[str]) -> frozenset[str]:
+    names = set()
+    for at, name in r.items((*path, "breaks")):
+        if name not in known:
+            hint = nearest(name, set(known) - {CONTAINMENT})
+            r.fail(at, f"no expectation has the id {quoted(name)}", hint)
+        names.add(name)
+    return frozenset(names)
+
+
+def read_control(r: Reading) -> Control | None:
+    """The control, as far as it differs."""
+    at: Keys = ("control",)
+    if not isinstance(r.peek(at), dict):
+        return None
+    written = r.peek(at)
+    return Control(
+        script=read_script(r, (*at, "script")),
+        stimulus=read_expectations(r, (*at, "stimulus")) if "stimulus" in written else None,
+        expect=read_expectations(r, (*at, "expect")) if "expect" in written else None,
+    )
+
+
+def read_sabotage(r: Reading, known: Collection[str]) -> tuple[Sabotage, ...]:
+    """The sabotages; each breaks expectations that there are."""
+    found: dict[str, Sabotage] = {}
+    for path, item in r.items(("sabotage",)):
+        name = item["name"]
+        if name in found:
+            message = f"there is a sabotage {quoted(name)} already"
+            r.fail((*path, "name"), message, "give each a name of its own")
+        if "patch" in item:
+            _patch(r, path, item)
+        if "replace_subject" in item:
+            check_argv(r, (*path, "replace_subject", "command"))
+        params = {key: value for key, value in item.items() if key not in {"name", "breaks"}}
+        found[name] = Sabotage(name, _breaks(r, path, known), params)
+    return tuple(found.values())
+
+
+def _patch(r: Reading, path: Keys, item: Mapping[str, Any]) -> None:
+    ways = [key for key in ("drop", "value", "with") if key in item]
+    if len(ways) != 1:
+        hint = "write exactly one of drop, value, with"
+        r.fail((*path, "patch"), f"patch has {len(ways)} of drop, value, with", hint, key=True)
+    if "with" in item:
+        file = str(item["with"]).partition(":")[0]
+        try:
+            there = (r.folder / file).is_file()
+        except (OSError, ValueError):
+            there = False
+        if not there:
+            hint = "name one relative to the case file"
+            r.fail((*path, "with"), f"there is no file {quoted(file)}", hint)
+
+
+def read_known(r: Reading, ids: Collection[str]) -> tuple[Known, ...]:
+    """Known defects; of subjects and in expectations that there are."""
+    found = []
+    for path, item in r.items(("known",)):
+        subject = item["subject"]
+        if subject not in r.tables.subjects:
+            hint = nearest(subject, r.tables.subjects)
+            r.fail((*path, "subject"), f"unknown subject {quoted(subject)}", hint)
+        found.append(
+            Known(
+                subject=subject,
+                version=item["version"],
+                breaks=_breaks(r, path, ids),
+                because=item["because"],
+                since=item["since"],
+            )
+        )
+    return tuple(found)
+
+
+def read_quarantine(r: Reading) -> Quarantine | None:
+    """Who keeps the case out of the exit code, why, and until when."""
+    written = r.get(("quarantine",))
+    if not written:
+        return None
+    until = r.take(("quarantine", "until"), grammar.date, datetime.date.min)
+    return Quarantine(written["owner"], written["reason"], until)
+
+
+def read_prices(r: Reading) -> Mapping[str, tuple[float, float]]:
+    """Dollars per million tokens, by model."""
+    return {
+        name: (float(price["input"]), float(price["output"]))
+        for _, name, price in r.entries(("prices",))
+    }

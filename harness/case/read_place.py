@@ -1,0 +1,204 @@
+"""Reading what a trial starts with: sandbox, planted files, mounts, environment, secrets."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import posixpath
+import re
+import zoneinfo
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from harness.case import grammar
+from harness.case.errors import nearest, quoted
+from harness.case.model import Clock, SandboxDecl, Workspace
+from harness.case.reading import Reading
+from harness.case.yaml_build import Keys
+from harness.evidence.model import path_from_text
+from sandboxes.base import AGENT_HOME, WORKSPACE, Kind, Limits, Planted
+
+#: Set by the harness for every trial; a case that changes them would blind its own oracles.
+RESERVED_ENV: Final = frozenset({"HOME", "USER", "LOGNAME"})
+_RESERVED_PREFIX: Final = "SHAKEOUT_"
+_ENV_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_KEPT: Final = ("/proc", "/sys", "/dev")
+
+
+def read_sandbox(r: Reading) -> SandboxDecl:
+    """The sandbox, defaults filled in."""
+    at: Keys = ("sandbox",)
+    limits = _limits(r, (*at, "limits"))
+    return SandboxDecl(
+        network=r.get((*at, "network"), "services"),
+        limits=limits,
+        seconds=float(r.get((*at, "limits", "seconds"), 60.0)),
+        written=frozenset(key for _, key, _ in r.entries((*at, "limits"))),
+        needs=tuple(item for _, item in r.items((*at, "needs"))),
+        clock=_clock(r, (*at, "clock")),
+    )
+
+
+def _limits(r: Reading, at: Keys) -> Limits:
+    usual = Limits()
+    memory = r.take((*at, "memory"), grammar.size, usual.memory)
+    disk = r.take((*at, "disk"), grammar.size, None)
+    if memory < 1 or disk == 0:
+        r.fail(at, "a limit is zero", "write a size above zero")
+    if disk is None:
+        disk = min(usual.disk, memory)
+    elif disk > memory:
+        r.fail(
+            (*at, "disk"),
+            "disk is above memory, to which the private file system is charged",
+            "raise memory or lower disk",
+        )
+    return Limits(memory=memory, pids=r.get((*at, "pids"), usual.pids), disk=disk)
+
+
+def _clock(r: Reading, at: Keys) -> Clock:
+    zone = r.get((*at, "zone"))
+    if isinstance(zone, str) and not _known_zone(zone):
+        hint = nearest(zone, zoneinfo.available_timezones(), say="write")
+        r.fail((*at, "zone"), f"unknown time zone {quoted(zone)}", hint)
+    return Clock(r.take((*at, "at"), grammar.instant, None), zone)
+
+
+def _known_zone(name: str) -> bool:
+    try:
+        zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        return not zoneinfo.available_timezones() and re.fullmatch(r"[\w+/-]+", name) is not None
+    return True
+
+
+def read_planted(r: Reading, at: Keys) -> tuple[Planted, ...]:
+    """The planted paths at ``home`` or ``workspace.files``; none in the way of another."""
+    planted: dict[str, Planted] = {}
+    for path, name, value in r.entries(at):
+        clean = _relative(r, path, name)
+        if clean is None:
+            continue
+        if clean in planted:
+            r.fail(path, f"{quoted(name)} is planted twice", "keep one of them", key=True)
+        planted[clean] = _one_planted(r, path, clean, value)
+    solid = {name for name, item in planted.items() if item.kind is not Kind.DIR}
+    for path, name, _ in r.entries(at):
+        for parent in _parents(name):
+            if parent in solid:
+                message = f"{quoted(name)} lies in {quoted(parent)}, which is no folder"
+                r.fail(path, message, "plant only one of them", key=True)
+    return tuple(planted.values())
+
+
+def _parents(name: str) -> list[str]:
+    parts = posixpath.normpath(name).split("/")
+    return ["/".join(parts[:end]) for end in range(1, len(parts))]
+
+
+def _relative(r: Reading, path: Keys, name: str) -> str | None:
+    clean = posixpath.normpath(name)
+    if not name or name.startswith(("/", "~/")) or clean.split("/")[0] in {"..", "."}:
+        hint = "write one that stays inside, such as docs/notes.txt"
+        r.fail(path, f"{quoted(name)} is no relative path", hint, key=True)
+        return None
+    return path_from_text(clean)
+
+
+def _one_planted(r: Reading, path: Keys, name: str, value: Any) -> Planted:
+    if isinstance(value, str):
+        return _file(name, value.encode(), None)
+    mode = int(value["mode"], 8) if "mode" in value else None
+    if "link" in value:
+        return Planted(name, Kind.LINK, target=path_from_text(value["link"]))
+    if "dir" in value:
+        return Planted(name, Kind.DIR, mode=0o755 if mode is None else mode)
+    if "text" in value:
+        return _file(name, value["text"].encode(), mode)
+    try:
+        content = base64.b64decode("".join(value["base64"].split()), validate=True)
+    except (binascii.Error, ValueError) as error:
+        r.fail((*path, "base64"), f"is no base64: {error}", "encode it again")
+        content = b""
+    return _file(name, content, mode)
+
+
+def _file(name: str, content: bytes, mode: int | None) -> Planted:
+    if mode is None:
+        mode = 0o755 if content.startswith(b"#!") else 0o644
+    return Planted(name, Kind.FILE, content, mode=mode)
+
+
+def read_workspace(r: Reading) -> Workspace:
+    """Files, git, mounts."""
+    at: Keys = ("workspace",)
+    return Workspace(
+        files=read_planted(r, (*at, "files")),
+        git=bool(r.get((*at, "git"), False)),
+        mounts=_mounts(r, (*at, "mount")),
+    )
+
+
+def _mounts(r: Reading, at: Keys) -> Mapping[Path, str]:
+    mounts: dict[Path, str] = {}
+    for path, name, target in r.entries(at):
+        source = _source(r, path, name)
+        clean = posixpath.normpath(target)
+        if not target.startswith("/") or clean in {"/", "//", AGENT_HOME, WORKSPACE}:
+            r.fail(path, f"{quoted(target)} is no place for a mount", "write one such as /opt/tool")
+        elif clean.startswith(_KEPT):
+            r.fail(path, f"{quoted(target)} belongs to the kernel", "write one such as /opt/tool")
+        elif clean in mounts.values():
+            r.fail(path, f"{quoted(target)} is used twice", "give each mount its own place")
+        elif source is not None:
+            mounts[source] = clean
+    return mounts
+
+
+def _source(r: Reading, path: Keys, name: str) -> Path | None:
+    try:
+        source = (r.folder / name).resolve()
+        there = source.exists()
+        home = Path.home().resolve()
+    except (OSError, RuntimeError, ValueError):
+        r.fail(path, f"{quoted(name)} cannot be looked at", "name a folder or file", key=True)
+        return None
+    if not there:
+        hint = "make it, or name one relative to the case file"
+        r.fail(path, f"there is no {quoted(name)} to mount", hint, key=True)
+        return None
+    if source == home or source in home.parents:
+        hint = "mount a folder made for the purpose"
+        r.fail(path, f"{quoted(name)} is or holds your home", hint, key=True)
+        return None
+    return source
+
+
+def read_env(r: Reading) -> Mapping[str, str]:
+    """The case's own variables."""
+    env: dict[str, str] = {}
+    for path, name, value in r.entries(("env",)):
+        if _ENV_NAME.fullmatch(name) is None:
+            hint = "use letters, digits and _"
+            r.fail(path, f"{quoted(name)} is no variable name", hint, key=True)
+        elif _reserved(name):
+            r.fail(path, f"{name} is set by the harness", "leave it out", key=True)
+        env[name] = value
+    return env
+
+
+def _reserved(name: str) -> bool:
+    return name in RESERVED_ENV or name.startswith(_RESERVED_PREFIX)
+
+
+def read_secrets(r: Reading, env: Mapping[str, str]) -> Sequence[str]:
+    """Names of the variables that carry canaries."""
+    names = []
+    for path, name in r.items(("secrets",)):
+        if _reserved(name):
+            r.fail(path, f"{name} is set by the harness", "give the secret another name")
+        elif name in env:
+            r.fail(path, f"{name} is in env too", "keep one of them")
+        names.append(name)
+    return tuple(names)
