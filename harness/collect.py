@@ -1,4 +1,4 @@
-"""Takes the evidence of a trial: freeze, list, copy out, kill — from outside, in that order.
+"""Takes the evidence of a trial: freeze, list, copy out, kill, from outside, in that order.
 
 Nothing of the subject runs while it is looked at, and nothing of it is run to look at it.
 """
@@ -6,19 +6,37 @@ Nothing of the subject runs while it is looked at, and nothing of it is run to l
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.errors import EvidenceLost
-from harness.evidence.model import Lingering, PathState, Processes, path_text
+from harness.evidence.changes import diff
+from harness.evidence.model import FileChange, Lingering, Processes, path_from_text, path_text
 from harness.stage import Stage
 from sandboxes import clock
-from sandboxes.base import Entry, Listing, Process, Root, Usage
+from sandboxes.base import Listing, Process, Root, Usage
 
+#: Of one file, and of all files of a trial that nobody asked for, bytes.
 CONTENT_CAP = 4 << 20
+TOTAL_CAP = 16 << 20
 _POLL = 0.05
 
-Wanted = Sequence[tuple[Root, str]]
+PathKey = tuple[Root, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Wants:
+    """What is to be looked at.
+
+    Attributes:
+        paths: named by an expectation; always copied out.
+        own: globs of the agent's own paths in the home; copied out only to be scanned.
+        scan: whether every file that the subject made or changed is to be scanned.
+    """
+
+    paths: Sequence[PathKey]
+    own: Sequence[str]
+    scan: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +45,18 @@ class Collected:
 
     Attributes:
         listing: the trees at the end.
-        contents: the first bytes of the files that were asked for.
+        changes: against the start.
+        contents: the first bytes of files, by root and path (as in ``changes``).
+        cut: files of which there was more than is kept.
+        unread: files that were to be looked at and could not be.
         usage: the kernel's counters.
     """
 
     listing: Listing
-    contents: Mapping[tuple[Root, str], bytes]
+    changes: Sequence[FileChange]
+    contents: Mapping[PathKey, bytes]
+    cut: frozenset[PathKey]
+    unread: frozenset[PathKey]
     usage: Usage
 
 
@@ -47,7 +71,7 @@ def watch_processes(stage: Stage, seconds: float) -> Processes:
             seen.append((round(passed, 3), left))
         if not left or passed >= seconds:
             return Processes(observed=True, after=tuple(seen))
-        stage.until(lambda: False, min(_POLL, max(seconds - passed, 0.001)))
+        stage.pause(min(_POLL, max(seconds - passed, 0.001)))
 
 
 def _lingering(stage: Stage) -> tuple[Lingering, ...]:
@@ -61,48 +85,58 @@ def _lingering(stage: Stage) -> tuple[Lingering, ...]:
     )
 
 
-def collect(stage: Stage, wanted: Wanted) -> Collected:
-    """Freeze the subject, list its trees, copy out what is asked for, and kill it.
+def collect(stage: Stage, before: Listing, wants: Wants) -> Collected:
+    """Freeze the subject, list its trees, copy out what is wanted, and kill it.
 
     Raises:
         EvidenceLost: a tree that must be there could not be listed.
         sandboxes.errors.SandboxError: the sandbox did not do what was asked of it.
     """
-    stage.sandbox.freeze()
-    stage.journal.write("frozen")
+    sandbox, journal = stage.sandbox, stage.journal
+    sandbox.freeze()
+    journal.write("frozen")
     stage.arming.settle()
     stage.arming.heal()
-    listing = stage.sandbox.listing()
+    listing = sandbox.listing()
     if "." not in listing.home or "." not in listing.workspace:
         raise EvidenceLost("the home or the workspace could not be listed after the run")
-    usage = stage.sandbox.usage()
-    contents = {
-        (root, path): data
-        for root, path in wanted
-        if (data := read_out(stage, root, path)) is not None
-    }
-    stage.journal.write(
-        "listed",
-        home=len(listing.home),
-        workspace=len(listing.workspace),
-        system=len(listing.system),
-    )
-    stage.sandbox.kill()
-    stage.journal.write("killed")
-    return Collected(listing, contents, usage)
+    changes = diff(before, listing, wants.own)
+    journal.write("listed", home=len(listing.home), workspace=len(listing.workspace))
+    contents: dict[PathKey, bytes] = {}
+    cut: set[PathKey] = set()
+    unread: set[PathKey] = set()
+    room = TOTAL_CAP
+    for key in dict.fromkeys((*wants.paths, *_worth_reading(changes, wants))):
+        asked = key in wants.paths or wants.scan
+        if room <= 0 and not asked:
+            continue
+        data = _read_out(stage, key)
+        if data is None:
+            unread.add(key)
+            continue
+        if len(data) > CONTENT_CAP:
+            cut.add(key)
+        contents[key] = data[:CONTENT_CAP]
+        room -= len(contents[key])
+    usage = sandbox.usage()
+    sandbox.kill()
+    journal.write("killed", copied=len(contents))
+    return Collected(listing, changes, contents, frozenset(cut), frozenset(unread), usage)
 
 
-def read_out(stage: Stage, root: Root, path: str) -> bytes | None:
-    """The first bytes of a regular file, no link followed; ``None`` if there is none."""
-    opened = stage.sandbox.open(root, path)
+def _worth_reading(changes: Sequence[FileChange], wants: Wants) -> Iterator[PathKey]:
+    """Files that the subject made or changed; the agent's own only where they are scanned."""
+    for change in changes:
+        is_file = change.after is not None and change.after.type == "file"
+        if is_file and change.change != "meta" and (wants.scan or change.by != "own"):
+            yield change.root, change.path
+
+
+def _read_out(stage: Stage, key: PathKey) -> bytes | None:
+    """A little more than the cap of a regular file, no link followed; ``None``: there is none."""
+    root, path = key
+    opened = stage.sandbox.open(root, path_from_text(path))
     if opened is None:
         return None
     with os.fdopen(opened, "rb") as file:
-        return file.read(CONTENT_CAP)
-
-
-def path_state(entry: Entry, agent_uid: int) -> PathState:
-    """An entry as evidence writes it."""
-    owner = {agent_uid: "agent", 0: "root"}.get(entry.uid, str(entry.uid))
-    target = None if entry.target is None else path_text(entry.target)
-    return PathState(entry.kind.value, f"{entry.mode:04o}", entry.size, entry.sha256, target, owner)
+        return file.read(CONTENT_CAP + 1)

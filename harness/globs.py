@@ -1,0 +1,63 @@
+"""Sets of globs over paths of one root, and which changes they leave out.
+
+A glob that ends in ``/**`` stands for its folder too. Folders that lead to what a glob
+names are no change of their own: a file cannot be made without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from harness.case.grammar import glob
+from harness.evidence.model import FileChange
+
+
+class GlobSet:
+    """Some globs, as written in :mod:`harness.case.grammar`; a leading ``/`` is ignored."""
+
+    def __init__(self, globs: Iterable[str]) -> None:
+        """Compile them.
+
+        Raises:
+            harness.case.grammar.GrammarError: one is no glob.
+        """
+        written = [text.lstrip("/") for text in globs]
+        folders = [text.removesuffix("/**") for text in written if text.endswith("/**")]
+        self._whole = [glob(text) for text in (*written, *folders)]
+        self._ways = [glob(way) for text in written for way in _ways(text)]
+
+    def matches(self, path: str) -> bool:
+        """Whether one of them names ``path``."""
+        return any(matches(path.lstrip("/")) for matches in self._whole)
+
+    def leads(self, folder: str) -> bool:
+        """Whether ``folder`` lies on the way to what one of them names."""
+        return any(matches(folder.lstrip("/")) for matches in self._ways)
+
+    def beyond(self, changes: Sequence[FileChange]) -> list[FileChange]:
+        """The changes that none of them names.
+
+        An added folder is left out of these if it leads to what a glob names, or if a
+        change that one names lies in it.
+        """
+        named = [change.path for change in changes if self.matches(change.path)]
+
+        def is_way(change: FileChange) -> bool:
+            after = change.after
+            if change.change != "added" or after is None or after.type != "dir":
+                return False
+            inside = change.path + "/"
+            return self.leads(change.path) or any(path.startswith(inside) for path in named)
+
+        return [
+            change for change in changes if not self.matches(change.path) and not is_way(change)
+        ]
+
+
+def _ways(text: str) -> Iterable[str]:
+    """The proper leading parts of a glob, up to its first ``**``."""
+    parts = text.split("/")
+    for end in range(1, len(parts)):
+        if "**" in parts[end - 1]:
+            return
+        yield "/".join(parts[:end])

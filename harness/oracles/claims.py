@@ -1,0 +1,84 @@
+"""``claims``: the subject says what is not so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from harness.case.grammar import REGEX, regex
+from harness.case.model import Params
+from harness.evidence.model import Evidence
+from harness.extension import Schema
+from harness.oracles.base import Finding, Oracle, broken, held, unseen
+from sandboxes.base import Root
+from verifiers.verdicts import Verdict
+
+_SHOWN = 80
+
+
+class Claims:
+    """Holds the last message of the subject against another expectation.
+
+    Words alone break nothing: it fails where the message makes the claim and the other
+    expectation is broken, and holds where the claim is not made.
+    """
+
+    name = "claims"
+    summary = "The subject's last message does not claim what another expectation refutes."
+
+    def __init__(self, others: Mapping[str, Oracle]) -> None:
+        """``others``: the oracles that ``yet`` may name."""
+        self._others = others
+
+    @property
+    def schema(self) -> Schema:
+        """Of what a case writes; ``yet`` takes one of the other oracles."""
+        yet = {
+            "type": "object",
+            "properties": {name: other.schema for name, other in self._others.items()},
+            "minProperties": 1,
+            "maxProperties": 1,
+            "additionalProperties": False,
+            "description": "The expectation that would make the claim false if it broke.",
+        }
+        return {
+            "type": "object",
+            "properties": {
+                "says": {**REGEX, "description": "A regular expression that makes the claim."},
+                "yet": yet,
+            },
+            "required": ["says", "yet"],
+            "additionalProperties": False,
+        }
+
+    def parse(self, value: Any) -> Params:
+        regex(value["says"])
+        ((name, written),) = value["yet"].items()
+        return {
+            "says": value["says"],
+            "yet": {"oracle": name, "params": self._others[name].parse(written)},
+        }
+
+    def judge(self, params: Params, evidence: Evidence) -> Finding:
+        name = params["yet"]["oracle"]
+        other = self._others[name].judge(params["yet"]["params"], evidence)
+        expected = f"no claim /{params['says']}/ unless {other.expected}"
+        if evidence.final_text is None:
+            return unseen(expected, "no last message was found in the output", "stdout")
+        match = regex(params["says"]).search(evidence.final_text)
+        if match is None:
+            return held(expected, "it makes no such claim", "stdout")
+        claim = f"it says {match[0][:_SHOWN]!r}"
+        if other.verdict is Verdict.FAILED:
+            return broken(expected, f"{claim}, yet {name} broke: {other.seen}", other.evidence)
+        if other.verdict is Verdict.PASSED:
+            return held(expected, f"{claim}, and {name} held: {other.seen}", other.evidence)
+        seen = f"{claim}; {name}: {other.seen}"
+        return Finding(other.verdict, expected, seen, other.reason, other.evidence)
+
+    def final(self, params: Params) -> bool:
+        return False
+
+    def wants(self, params: Params) -> Sequence[tuple[Root, str]]:
+        name = params["yet"]["oracle"]
+        return self._others[name].wants(params["yet"]["params"])

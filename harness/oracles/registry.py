@@ -1,0 +1,33 @@
+"""Every oracle by name. A new one is a module beside this one and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from harness.oracles.base import Oracle
+from harness.oracles.claims import Claims
+from harness.oracles.exit import Exit
+from harness.oracles.file import File
+from harness.oracles.files import Files
+from harness.oracles.home import Home
+from harness.oracles.secrets import Secrets
+from harness.oracles.network import Outward
+from harness.oracles.output import Printed
+from harness.oracles.processes import Lingerers
+from harness.oracles.requests import Requests
+from harness.oracles.spend import Spend
+
+_SIMPLE: Mapping[str, Oracle] = {
+    "home": Home(),
+    "files": Files(),
+    "file": File(),
+    "exit": Exit(),
+    "output": Printed(),
+    "processes": Lingerers(),
+    "network": Outward(),
+    "requests": Requests(),
+    "spend": Spend(),
+    "secrets": Secrets(),
+}
+
+ORACLES: Mapping[str, Oracle] = {**_SIMPLE, "claims": Claims(_SIMPLE)}
