@@ -10,11 +10,11 @@ from harness.oracles.exit import Exit
 from harness.oracles.file import File
 from harness.oracles.files import Files
 from harness.oracles.home import Home
-from harness.oracles.secrets import Secrets
 from harness.oracles.network import Outward
 from harness.oracles.output import Printed
 from harness.oracles.processes import Lingerers
 from harness.oracles.requests import Requests
+from harness.oracles.secrets import Secrets
 from harness.oracles.spend import Spend
 
 _SIMPLE: Mapping[str, Oracle] = {
