@@ -1,0 +1,6 @@
+"""The resident helper that makes, keeps and removes sandboxes.
+
+Run as ``python -I -S <this folder>``: standard library only, so that it starts in
+milliseconds and forks cheaply. ``server`` forks a ``keeper`` for each sandbox, which stays
+outside of it; the keeper forks ``init``, which is pid 1 inside and starts programs.
+"""

@@ -1,0 +1,12 @@
+"""Entry point: ``python -I -S sandboxes/helper CONTROL_FD BWRAP RUN``."""
+
+import os
+import sys
+
+sys.path[0] = os.path.dirname(
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+)  # the folder itself is not to be searched
+
+from sandboxes.helper import server
+
+sys.exit(server.main(int(sys.argv[1]), sys.argv[2], sys.argv[3]))

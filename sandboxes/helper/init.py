@@ -1,0 +1,240 @@
+"""Pid 1 of a sandbox: it starts programs, reaps everything, and tells how they ended.
+
+It outlives the main program, so whatever a subject leaves behind stays to be seen. From
+inside it can be neither traced (not dumpable) nor signalled (the kernel protects the init of
+a namespace, and no handler is installed but the one for children). It dies with its keeper.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandboxes.helper import kernel, launch, stage, wire
+
+_STOPPED = frozenset("TtZXxD")
+_POLL = 0.0005
+
+
+class BuildFailed(Exception):
+    """The mount namespace could not be built; the message is bubblewrap's."""
+
+
+@dataclass(slots=True)
+class Init:
+    """State of pid 1."""
+
+    harness: socket.socket
+    keeper: socket.socket
+    place: launch.Place
+    started: dict[int, int] = field(default_factory=dict)  # pid to number
+    stopped_before: set[int] = field(default_factory=set)
+    last: int = 0
+    nproc: int = 0
+
+    def serve(self, wakeups: int) -> None:
+        """Answer until the keeper or the harness goes; then everything in here dies with us."""
+        poller = select.poll()
+        for fd in (self.harness, self.keeper, wakeups):
+            poller.register(fd, select.POLLIN)
+        while True:
+            for fd, _ in poller.poll():
+                if fd == wakeups:
+                    os.read(wakeups, 4096)
+                elif fd == self.harness.fileno():
+                    self._answer(self.harness)
+                else:
+                    self._answer(self.keeper)
+            self._reap()
+
+    def _answer(self, sock: socket.socket) -> None:
+        message = wire.receive(sock)
+        try:
+            operation = {
+                "start": self._start,
+                "signal": self._signal,
+                "stop": self._stop,
+                "continue": self._continue,
+                "kill": self._kill,
+                "nproc": self._nproc,
+                "mounts": self._mounts,
+            }[message.body["op"]]
+            reply = operation(message)
+        except (OSError, KeyError, ValueError) as error:
+            reply = {"error": {"kind": "SandboxError", "message": repr(error)}}
+        finally:
+            for fd in message.fds:
+                os.close(fd)
+        wire.send(sock, reply)
+
+    def _start(self, message: wire.Message) -> dict[str, Any]:
+        body, fds = message.body, list(message.fds)
+        nothing = os.open("/dev/null", os.O_RDONLY) if len(fds) == 2 else -1
+        if nothing >= 0:
+            fds.insert(0, nothing)
+        try:
+            pid, error = launch.start(self.place, body | {"nproc": self.nproc}, fds)
+        finally:
+            if nothing >= 0:
+                os.close(nothing)
+        if error is not None:
+            os.waitpid(pid, 0)
+            return {"error": error}
+        self.last += 1
+        self.started[pid] = self.last
+        return {"number": self.last, "pid": pid}
+
+    def _signal(self, message: wire.Message) -> dict[str, Any]:
+        for pid, number in self.started.items():
+            if number == message.body["number"]:
+                os.kill(
+                    pid, message.body["signal"]
+                )  # not reaped yet, so the number is still its own
+                return {"sent": True}
+        return {"sent": False}
+
+    def _nproc(self, message: wire.Message) -> dict[str, Any]:
+        self.nproc = message.body["value"]
+        return {}
+
+    def _mounts(self, _: wire.Message) -> dict[str, Any]:
+        with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
+            return {"text": file.read()}
+
+    def _stop(self, message: wire.Message) -> dict[str, Any]:
+        """Stop everything by signal, until nobody is left who could continue somebody."""
+        deadline = time.monotonic() + message.body["timeout"]
+        self.stopped_before = {pid for pid in _pids() if set(_states(pid)) <= {"T"}}
+        while time.monotonic() < deadline:
+            _signal_all(signal.SIGSTOP)
+            pids = _pids()
+            if all(set(_states(pid)) <= _STOPPED for pid in pids) and pids == _pids():
+                return {"frozen": True}
+            time.sleep(_POLL)
+        return {"frozen": False}
+
+    def _continue(self, _: wire.Message) -> dict[str, Any]:
+        for pid in _pids():
+            if pid not in self.stopped_before:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGCONT)
+        return {}
+
+    def _kill(self, message: wire.Message) -> dict[str, Any]:
+        deadline = time.monotonic() + message.body["timeout"]
+        while _signal_all(signal.SIGKILL) and time.monotonic() < deadline:
+            self._reap()
+            time.sleep(_POLL)
+        return {"gone": not _pids()}
+
+    def _reap(self) -> None:
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+                if pid == 0:
+                    return
+                number = self.started.pop(pid, None)
+                if number is None:
+                    continue
+                code = os.waitstatus_to_exitcode(status)
+                ended = (
+                    {"code": code, "signal": None} if code >= 0 else {"code": None, "signal": -code}
+                )
+                wire.send(self.harness, {"ended": number, **ended})
+
+
+def run(
+    harness: socket.socket, keeper: socket.socket, plan: dict[str, Any], place: launch.Place
+) -> None:
+    """Be pid 1; never returns."""
+    try:
+        kernel.mount("proc", stage.PROC, "proc", kernel.NOSUID | kernel.NODEV | kernel.NOEXEC)
+        namespaces = _build(plan["argv"], own_users=place.own_users)
+        kernel.empty_bounding_set()
+        kernel.hide_memory()
+        kernel.die_with_parent()
+    except (OSError, BuildFailed) as error:
+        wire.send(keeper, {"error": str(error)})
+        os._exit(1)
+    receiving, wakeups = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.set_wakeup_fd(wakeups, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    init = Init(harness, keeper, place, nproc=plan["nproc"])
+    try:
+        wire.send(keeper, {"ready": True}, fds=namespaces)
+        for fd in namespaces:
+            os.close(fd)
+        init.serve(receiving)
+    except wire.Closed:
+        os._exit(0)
+
+
+def _build(argv: list[str], *, own_users: bool) -> list[int]:
+    """Let bubblewrap build the mount namespace, move in, and let it go.
+
+    Gives descriptors of the mount namespace and, in user grade, of its user namespace.
+    """
+    holder_in, ours_in = os.pipe()
+    ours_out, holder_out = os.pipe()
+    info, info_out = os.pipe()
+    null = os.open("/dev/null", os.O_WRONLY)
+    errors = os.memfd_create("bubblewrap")
+    actions = [
+        (os.POSIX_SPAWN_DUP2, fd, to) for fd, to in ((holder_in, 0), (holder_out, 1), (errors, 2))
+    ]
+    actions.append((os.POSIX_SPAWN_DUP2, info_out, 3))
+    pid = os.posix_spawn(argv[0], argv, {"PATH": "/usr/bin:/bin"}, file_actions=actions)
+    for fd in (holder_in, holder_out, info_out, null):
+        os.close(fd)
+    os.write(ours_in, b".")
+    up = os.read(ours_out, 1)  # the holder answers: everything is mounted
+    if not up:
+        os.waitpid(pid, 0)
+        os.lseek(errors, 0, os.SEEK_SET)
+        raise BuildFailed(
+            os.read(errors, 4096).decode("utf-8", "replace").strip() or "bwrap ended silently"
+        )
+    holder = json.loads(os.read(info, 4096))["child-pid"]
+    handle = os.pidfd_open(holder)
+    kernel.setns(handle, kernel.NEWNS if own_users else kernel.NEWNS | kernel.NEWUSER)
+    for victim in (holder, pid):
+        os.kill(victim, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(-1, 0)
+    for fd in (ours_in, ours_out, info, errors, handle):
+        os.close(fd)
+    names = ["mnt"] if own_users else ["user", "mnt"]
+    return [os.open(f"/proc/self/ns/{name}", os.O_RDONLY) for name in names]
+
+
+def _pids() -> set[int]:
+    return {int(name) for name in os.listdir("/proc") if name.isdigit() and name != "1"}
+
+
+def _states(pid: int) -> str:
+    """The state letter of each thread; empty if it is gone."""
+    letters = ""
+    with contextlib.suppress(OSError):
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{task}/stat", "rb") as file:
+                letters += chr(file.read().rpartition(b") ")[2][0])
+    return letters
+
+
+def _signal_all(number: int) -> bool:
+    """Signal every process but ourselves; whether there was any."""
+    try:
+        os.kill(-1, number)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,156 @@
+"""System calls that Python does not wrap, by ctypes; each raises ``OSError``."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+
+NEWNS = 0x00020000
+NEWCGROUP = 0x02000000
+NEWUTS = 0x04000000
+NEWIPC = 0x08000000
+NEWUSER = 0x10000000
+NEWPID = 0x20000000
+NEWNET = 0x40000000
+
+RDONLY = 1
+NOSUID = 2
+NODEV = 4
+NOEXEC = 8
+REMOUNT = 32
+BIND = 4096
+REC = 16384
+PRIVATE = 1 << 18
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
+_PR_SET_NAME = 15
+_PR_SET_SECCOMP = 22
+_PR_CAPBSET_DROP = 24
+_PR_SET_NO_NEW_PRIVS = 38
+_CAPABILITY_VERSION_3 = 0x20080522
+_LAST_CAPABILITY = 63
+
+#: Numbers that differ between machines; everything else here goes through libc.
+MACHINE = platform.machine()
+_SYS_OPENAT2 = 437  # the same on every architecture
+_SYS_CAPSET = {"x86_64": 126, "aarch64": 91}.get(MACHINE)
+
+RESOLVE_NO_MAGICLINKS = 0x02
+RESOLVE_NO_SYMLINKS = 0x04
+RESOLVE_BENEATH = 0x08
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class _OpenHow(ctypes.Structure):
+    _fields_ = [("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64)]
+
+
+class _Filter(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_void_p)]
+
+
+def _check(result: int, what: str) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return result
+
+
+def unshare(flags: int) -> None:
+    """Leave the named namespaces for new ones."""
+    _check(_libc.unshare(flags), f"unshare({flags:#x})")
+
+
+def setns(fd: int, flags: int) -> None:
+    """Join the namespaces of a process (pidfd) or the one a descriptor names."""
+    _check(_libc.setns(fd, flags), f"setns({flags:#x})")
+
+
+def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = "") -> None:
+    """Mount; ``kind`` is empty for binds and changes of flags."""
+    result = _libc.mount(
+        os.fsencode(source),
+        os.fsencode(target),
+        os.fsencode(kind) or None,
+        ctypes.c_ulong(flags),
+        os.fsencode(data) or None,
+    )
+    _check(result, f"mount {kind or 'flags'} on {target}")
+
+
+def unmount(target: str) -> None:
+    """Detach a mount."""
+    _check(_libc.umount2(os.fsencode(target), 2), f"unmount {target}")
+
+
+def _prctl(option: int, value: int = 0, pointer: int = 0) -> None:
+    result = _libc.prctl(
+        option, ctypes.c_ulong(value), ctypes.c_ulong(pointer), ctypes.c_ulong(0), ctypes.c_ulong(0)
+    )
+    _check(result, f"prctl({option})")
+
+
+def die_with_parent() -> None:
+    """Be killed when the parent dies; forgotten whenever credentials change."""
+    _prctl(_PR_SET_PDEATHSIG, 9)
+
+
+def hide_memory() -> None:
+    """Refuse ptrace and core dumps, and give ``/proc/PID`` of this process to root."""
+    _prctl(_PR_SET_DUMPABLE, 0)
+
+
+def set_name(name: str) -> None:
+    """The name that ``ps`` shows, 15 bytes."""
+    buffer = ctypes.create_string_buffer(os.fsencode(name)[:15])
+    _prctl(_PR_SET_NAME, ctypes.addressof(buffer))
+
+
+def no_new_privileges() -> None:
+    """No program started from here gains anything by being setuid or having capabilities."""
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def empty_bounding_set() -> None:
+    """No program started from here can be given any capability."""
+    for capability in range(_LAST_CAPABILITY + 1):
+        try:
+            _prctl(_PR_CAPBSET_DROP, capability)
+        except OSError:  # the kernel knows no such capability: it was the last
+            return
+
+
+def drop_capabilities() -> None:
+    """Give up every capability of this process."""
+    if _SYS_CAPSET is None:  # the kernel drops them at execve of an ordinary user all the same
+        return
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
+    nothing = (ctypes.c_uint32 * 6)()
+    _check(_libc.syscall(_SYS_CAPSET, ctypes.byref(header), ctypes.byref(nothing)), "capset")
+
+
+def filter_system_calls(code: bytes) -> None:
+    """Install a seccomp filter made of classic BPF instructions."""
+    buffer = ctypes.create_string_buffer(code, len(code))
+    program = _Filter(len(code) // 8, ctypes.addressof(buffer))
+    _prctl(_PR_SET_SECCOMP, 2, ctypes.addressof(program))
+
+
+def packet_filter(code: bytes) -> tuple[bytes, object]:
+    """A ``struct sock_fprog`` for ``SO_ATTACH_FILTER``, and what must live as long."""
+    buffer = ctypes.create_string_buffer(code, len(code))
+    return bytes(_Filter(len(code) // 8, ctypes.addressof(buffer))), buffer
+
+
+def open_beneath(folder: int, path: bytes, flags: int, mode: int = 0) -> int:
+    """Open ``path`` below a folder; any symbolic link or way out of it is refused by the kernel."""
+    how = _OpenHow(
+        flags | os.O_CLOEXEC, mode, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS
+    )
+    return _check(
+        _libc.syscall(_SYS_OPENAT2, folder, path, ctypes.byref(how), ctypes.sizeof(how)),
+        f"open {os.fsdecode(path)}",
+    )

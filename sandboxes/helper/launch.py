@@ -1,0 +1,147 @@
+"""Starting one program: what happens between the fork from pid 1 and ``execve``.
+
+The child joins the sandbox's control groups, becomes the user, gives up every privilege for
+good and finds the program by itself, so that a missing one is told apart from one that ran
+and failed. Nothing it says can be confused with the program's own words: it reports through
+a descriptor that ``execve`` closes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import resource
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sandboxes.helper import kernel, seccomp
+
+_REPORT = 3  # the descriptor that tells why execve did not happen
+_NOT_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ELOOP})
+_UNRUNNABLE = _NOT_THERE | {errno.ENOEXEC, errno.EISDIR, errno.EPERM, errno.EINVAL, errno.ELIBBAD}
+_FILTER = seccomp.program()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What every program of a sandbox has in common.
+
+    Attributes:
+        uid: of the agent.
+        own_users: whether the kernel's users are ours to choose (root grade).
+        entrances: descriptors of ``cgroup.procs`` files.
+    """
+
+    uid: int
+    own_users: bool
+    entrances: Sequence[int]
+
+
+def start(
+    place: Place, body: dict[str, Any], fds: Sequence[int]
+) -> tuple[int, dict[str, str] | None]:
+    """Fork and run; gives the pid, and an error if the program could not be run.
+
+    A child that reports an error is left to the caller to reap.
+    """
+    receiving, report = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            error = _become(place, body, fds, report)
+        except BaseException as problem:  # noqa: BLE001 - there is nobody above to raise to
+            error = ("SandboxError", f"{body['argv'][0]!r} was not started: {problem!r}")
+        with contextlib.suppress(OSError):
+            os.write(_REPORT, "\0".join(error).encode("utf-8", "surrogateescape"))
+        os._exit(127)
+    os.close(report)
+    with os.fdopen(receiving, "rb") as file:
+        text = file.read().decode("utf-8", "surrogateescape")
+    if not text:
+        return pid, None
+    kind, _, message = text.partition("\0")
+    return pid, {"kind": kind, "message": message}
+
+
+def _become(place: Place, body: dict[str, Any], fds: Sequence[int], report: int) -> tuple[str, str]:
+    """Turn into the program; returns only if it cannot."""
+    os.setsid()
+    for entrance in place.entrances:
+        os.write(entrance, b"0")
+    _settle_descriptors(fds, report)
+    if place.entrances:
+        kernel.unshare(kernel.NEWCGROUP)
+    _limit(body)
+    _drop(place, body["user"])
+    _reset_signals()
+    os.umask(0o022)
+    try:
+        os.chdir(body["cwd"])
+    except OSError as error:
+        return "SandboxError", f"folder {body['cwd']!r} cannot be entered: {error.strerror}"
+    if _FILTER:
+        kernel.filter_system_calls(_FILTER)
+    return _execute(body["argv"], body["env"])
+
+
+def _settle_descriptors(fds: Sequence[int], report: int) -> None:
+    """0, 1 and 2 as given, 3 for the report, nothing else."""
+    safe = [os.dup(fd) for fd in (*fds, report)]  # none of these is what the next loop overwrites
+    high = [fd if fd > _REPORT else _above(fd) for fd in safe]
+    for target, fd in enumerate(high):
+        os.dup2(fd, target, inheritable=target != _REPORT)
+    os.closerange(_REPORT + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+
+
+def _above(fd: int) -> int:
+    """A copy with a number that is not about to be used."""
+    return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _REPORT + 1)
+
+
+def _limit(body: dict[str, Any]) -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(1024, hard), hard))
+    if body["nproc"]:
+        resource.setrlimit(resource.RLIMIT_NPROC, (body["nproc"], body["nproc"]))
+
+
+def _drop(place: Place, user: str) -> None:
+    uid = 0 if user == "root" else place.uid
+    if place.own_users:
+        os.setgroups([])
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
+    kernel.no_new_privileges()
+    kernel.drop_capabilities()
+
+
+def _reset_signals() -> None:
+    signal.set_wakeup_fd(-1)
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        if number < signal.SIGRTMIN:
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, set())
+
+
+def _execute(argv: list[str], env: dict[str, str]) -> tuple[str, str]:
+    name = argv[0]
+    folders = [""] if "/" in name else [f or "." for f in env.get("PATH", os.defpath).split(":")]
+    reasons = []
+    for folder in folders:
+        path = f"{folder}/{name}" if folder else name
+        try:
+            os.execve(path, argv, env)
+        except OSError as error:
+            if error.errno not in _UNRUNNABLE:
+                return "SandboxError", f"{path!r} was not started: {error.strerror}"
+            if error.errno != errno.ENOENT or "/" in name:
+                reasons.append(f"{path}: {error.strerror}")
+            if error.errno not in _NOT_THERE:
+                break
+    why = "; ".join(reasons) or f"not in {env.get('PATH', os.defpath)}"
+    return "CommandNotFound", f"{name!r} cannot be run in the sandbox: {why}"

@@ -1,0 +1,87 @@
+"""The system-call filter of the subject: what no agent needs and what leads outside.
+
+Classic BPF, by hand. Refused with EPERM: namespaces of its own, mounts, the kernel's key
+rings (they are shared with the host), bpf, perf, userfaultfd and modules. Refused with
+EAFNOSUPPORT: VSOCK, which reaches the hypervisor whatever the network namespace is. ``clone3``
+and calls of a foreign architecture do not exist (ENOSYS), since a filter cannot look behind
+the pointer of the one and knows no numbers of the other; C libraries then use ``clone``.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Mapping
+
+from sandboxes.helper import bpf
+from sandboxes.helper.kernel import (
+    MACHINE,
+    NEWCGROUP,
+    NEWIPC,
+    NEWNET,
+    NEWNS,
+    NEWPID,
+    NEWUSER,
+    NEWUTS,
+)
+
+_ALLOW = 0x7FFF0000
+_ERRNO = 0x00050000
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16
+_NAMESPACES = NEWNS | NEWCGROUP | NEWUTS | NEWIPC | NEWUSER | NEWPID | NEWNET
+_AF_VSOCK = 40
+_CLONE3 = 435  # numbers from 424 on are the same everywhere
+_X32 = 0x40000000
+
+#: machine: (audit architecture, clone, unshare, socket, the calls refused outright)
+_MACHINES: Mapping[str, tuple[int, int, int, int, tuple[int, ...]]] = {
+    "x86_64": (
+        0xC000003E, 56, 272, 41,
+        # mount umount2 pivot_root chroot setns add_key request_key keyctl bpf perf_event_open
+        # userfaultfd kexec_load kexec_file_load init_module finit_module delete_module
+        # open_by_handle_at acct swapon swapoff reboot
+        (165, 166, 155, 161, 308, 248, 249, 250, 321, 298,
+         323, 246, 320, 175, 313, 176, 304, 163, 167, 168, 169),
+    ),
+    "aarch64": (
+        0xC00000B7, 220, 97, 198,
+        (40, 39, 41, 51, 268, 217, 218, 219, 280, 241,
+         282, 104, 294, 105, 273, 106, 265, 89, 224, 225, 142),
+    ),
+}  # fmt: skip
+#: open_tree move_mount fsopen fsconfig fsmount fspick mount_setattr, with one number everywhere
+_NEW_MOUNT_CALLS = (428, 429, 430, 431, 432, 433, 442)
+
+
+def program(machine: str = MACHINE) -> bytes:
+    """The filter for a machine; empty where its numbers are not known."""
+    if machine not in _MACHINES:
+        return b""
+    architecture, clone, unshare, socket, refused = _MACHINES[machine]
+    code = bpf.Program()
+    code.do(bpf.LOAD_WORD, _ARCHITECTURE)
+    code.equal(architecture, no="unknown")
+    code.do(bpf.LOAD_WORD, _NUMBER)
+    if machine == "x86_64":
+        code.at_least(_X32, yes="unknown")
+    code.equal(_CLONE3, yes="unknown")
+    for number in (*refused, *_NEW_MOUNT_CALLS):
+        code.equal(number, yes="refused")
+    code.equal(clone, yes="namespaces")
+    code.equal(unshare, yes="namespaces")
+    code.equal(socket, yes="family")
+    code.answer(_ALLOW)
+    code.place("namespaces")
+    code.do(bpf.LOAD_WORD, _FIRST_ARGUMENT)
+    code.any_bit(_NAMESPACES, yes="refused")
+    code.answer(_ALLOW)
+    code.place("family")
+    code.do(bpf.LOAD_WORD, _FIRST_ARGUMENT)
+    code.equal(_AF_VSOCK, yes="no-family")
+    code.answer(_ALLOW)
+    code.place("refused")
+    code.answer(_ERRNO | errno.EPERM)
+    code.place("no-family")
+    code.answer(_ERRNO | errno.EAFNOSUPPORT)
+    code.place("unknown")
+    code.answer(_ERRNO | errno.ENOSYS)
+    return code.code()

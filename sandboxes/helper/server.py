@@ -1,0 +1,189 @@
+"""The helper of a run: it prepares the ground once and forks a keeper for each sandbox.
+
+It hears from the harness on one socket; a message brings one end of a channel, on which the
+keeper then speaks with the harness alone. End of file means that the harness is dead or has
+finished: every keeper is killed, whatever is left of control groups goes, and so do we.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import traceback
+from dataclasses import dataclass, field
+
+from sandboxes.helper import cgroups, keeper, kernel, stage, wire
+
+_AGENT = 61234  # owns nothing on any host we know; checked all the same
+_PLAIN_AGENT = 1000  # user grade: what the user is called inside
+
+
+class Unusable(Exception):
+    """The machine refuses; the arguments are the reason and the remedy."""
+
+
+@dataclass(slots=True)
+class Server:
+    """The running helper."""
+
+    control: socket.socket
+    ground: keeper.Ground
+    keepers: dict[int, str] = field(default_factory=dict)  # pid to name
+
+    def serve(self) -> None:
+        """Fork keepers until the harness is gone."""
+        woken, wakeups = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.set_wakeup_fd(wakeups, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        poller = select.poll()
+        poller.register(self.control, select.POLLIN)
+        poller.register(woken, select.POLLIN)
+        while True:
+            for fd, _ in poller.poll():
+                if fd == woken:
+                    os.read(woken, 4096)
+                elif not self._accept():
+                    return
+            self._reap()
+
+    def _accept(self) -> bool:
+        """Fork a keeper; false at end of file."""
+        try:
+            name, fds, _, _ = socket.recv_fds(self.control, 4096, 1)
+        except ConnectionResetError:
+            return False
+        if not name:
+            return False
+        pid = os.fork()
+        if pid == 0:
+            self._become_keeper(fds[0])
+        self.keepers[pid] = os.fsdecode(name)
+        os.close(fds[0])
+        return True
+
+    def _become_keeper(self, fd: int) -> None:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        self.control.close()
+        kernel.set_name("shakeout-keeper")
+        with contextlib.suppress(wire.Closed), socket.socket(fileno=fd) as channel:
+            try:
+                keeper.serve(self.ground, channel)
+            except Exception:
+                wire.send(
+                    channel, {"error": {"kind": "SandboxLost", "message": traceback.format_exc()}}
+                )
+        os._exit(0)
+
+    def _reap(self) -> None:
+        """Collect keepers; one that did not end well may have left its control group."""
+        with contextlib.suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                name = self.keepers.pop(ended[0], "")
+                if name and ended[1]:
+                    self.ground.site.remove(name)
+
+    def close(self) -> None:
+        """Kill every keeper, and with it its sandbox; remove the control groups."""
+        for pid in self.keepers:
+            os.kill(pid, signal.SIGKILL)
+        for pid in self.keepers:
+            os.waitpid(pid, 0)
+        self.ground.site.close()
+
+
+def main(control_fd: int, bwrap: str, run: str) -> int:
+    """Prepare, say so, and serve."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_IGN)
+    control = socket.socket(fileno=control_fd)
+    owner = os.getppid()
+    try:
+        ground = _prepare(bwrap, run, owner)
+    except Unusable as error:
+        _greet(control, {"error": error.args[0], "remedy": error.args[1]})
+        return 1
+    except Exception:
+        _greet(control, {"error": traceback.format_exc(), "remedy": ""})
+        return 1
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    grade = "root" if ground.root_grade else "user"
+    _greet(control, {"grade": grade, "uid": ground.uid, "provides": sorted(ground.site.provides)})
+    server = Server(control, ground)
+    try:
+        server.serve()
+    finally:
+        server.close()
+    return 0
+
+
+def _greet(control: socket.socket, body: dict[str, object]) -> None:
+    """The one message to the harness; the socket keeps its boundaries."""
+    with contextlib.suppress(OSError):
+        control.send(json.dumps(body).encode())
+
+
+def _prepare(bwrap: str, run: str, owner: int) -> keeper.Ground:
+    root_grade = os.geteuid() == 0
+    uid = _free_uid() if root_grade else _PLAIN_AGENT
+    site = cgroups.open_site(run, owner)
+    try:
+        if root_grade:
+            kernel.unshare(kernel.NEWNS)
+        else:
+            _enter_user_namespace(uid)
+        stage.prepare(uid)
+    except OSError as error:
+        site.close()
+        remedy = (
+            "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1; on Ubuntu "
+            "sysctl kernel.apparmor_restrict_unprivileged_userns=0), or run as root"
+        )
+        raise Unusable(f"no mount namespace of our own: {error.strerror}", remedy) from error
+    kernel.hide_memory()
+    return keeper.Ground(site, bwrap, uid, root_grade)
+
+
+def _enter_user_namespace(uid: int) -> None:
+    outer_uid, outer_gid = os.geteuid(), os.getegid()
+    kernel.unshare(kernel.NEWUSER | kernel.NEWNS)
+    for name, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{uid} {outer_uid} 1"),
+        ("gid_map", f"{uid} {outer_gid} 1"),
+    ):
+        with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
+            file.write(text)
+
+
+def _free_uid() -> int:
+    """A kernel uid that no account has and no process outside our sandboxes runs under."""
+    with open("/etc/passwd", encoding="utf-8", errors="replace") as file:
+        taken = {line.split(":")[2] for line in file if line.count(":") >= 3}
+    with open("/etc/group", encoding="utf-8", errors="replace") as file:
+        taken |= {line.split(":")[2] for line in file if line.count(":") >= 3}
+    running = _foreign_uids()
+    return next(u for u in range(_AGENT, _AGENT + 1000) if str(u) not in taken and u not in running)
+
+
+def _foreign_uids() -> set[int]:
+    uids = set()
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError):
+                uid = os.stat(f"/proc/{name}").st_uid
+                if uid >= _AGENT and not _is_ours(name):
+                    uids.add(uid)
+    return uids
+
+
+def _is_ours(pid: str) -> bool:
+    with open(f"/proc/{pid}/cgroup", encoding="utf-8", errors="replace") as file:
+        return f"/{cgroups.PREFIX}" in file.read()
