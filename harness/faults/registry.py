@@ -10,6 +10,29 @@ from harness.faults.filesystem_full import Full
 from harness.faults.filesystem_missing_path import MissingPath
 from harness.faults.filesystem_permission import Permission
 from harness.faults.filesystem_read_only import ReadOnly
+from harness.faults.model_clean_end import CleanEnd
+from harness.faults.model_context_overflow import ContextOverflow
+from harness.faults.model_drip import Drip
+from harness.faults.model_duplicate_tool_id import DuplicateToolId
+from harness.faults.model_empty import Empty
+from harness.faults.model_false_done import FalseDone
+from harness.faults.model_hang import Hang
+from harness.faults.model_invalid_unicode import InvalidUnicode
+from harness.faults.model_malformed_arguments import MalformedArguments
+from harness.faults.model_malformed_json import MalformedJson
+from harness.faults.model_missing_usage import MissingUsage
+from harness.faults.model_over_long import OverLong
+from harness.faults.model_refusal import Refusal
+from harness.faults.model_reset import Reset
+from harness.faults.model_same_call import SameCall
+from harness.faults.model_slow_first_byte import SlowFirstByte
+from harness.faults.model_stall import Stall
+from harness.faults.model_status import Status
+from harness.faults.model_stream_error import StreamError
+from harness.faults.model_truncate import Truncate
+from harness.faults.model_unknown_tool import UnknownTool
+from harness.faults.model_wrong_content_type import WrongContentType
+from harness.faults.model_wrong_usage import WrongUsage
 from harness.faults.network_cut import Cut
 from harness.faults.network_latency import Latency
 from harness.faults.network_refuse import Refuse
@@ -19,6 +42,29 @@ from harness.faults.process_pid_limit import PidLimit
 FAULTS: FaultTable = {
     fault.name: fault
     for fault in (
+        Status(),
+        Reset(),
+        Hang(),
+        Stall(),
+        SlowFirstByte(),
+        Drip(),
+        Truncate(),
+        CleanEnd(),
+        StreamError(),
+        MalformedJson(),
+        MalformedArguments(),
+        UnknownTool(),
+        DuplicateToolId(),
+        Empty(),
+        Refusal(),
+        OverLong(),
+        WrongContentType(),
+        InvalidUnicode(),
+        MissingUsage(),
+        WrongUsage(),
+        ContextOverflow(),
+        FalseDone(),
+        SameCall(),
         process_signal.KILL,
         process_signal.TERMINATE,
         process_signal.STOP,

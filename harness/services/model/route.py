@@ -17,10 +17,10 @@ the turn that it went to is not asked again.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from harness.case.grammar import regex
 from harness.case.model import ScriptStep
 from harness.services.model.heard import Heard
 from harness.subjects.base import Dialect
@@ -189,4 +189,4 @@ def _after(position: Position, script: Sequence[ScriptStep]) -> Position:
 
 
 def _matches(condition: str, text: str | None) -> bool:
-    return text is not None and re.search(condition, text, re.MULTILINE) is not None
+    return text is not None and regex(condition).search(text) is not None

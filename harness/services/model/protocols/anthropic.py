@@ -106,6 +106,10 @@ class Anthropic:
         """``event: error``."""
         return (Part(event("error", {"type": "error", "error": _error(trouble)}), EVENT),)
 
+    def overflow(self) -> Trouble:
+        """By the words of its message: the type is that of any bad request."""
+        return Trouble(400, "prompt is too long: 250000 tokens > 200000 maximum")
+
     def arguments_at(self, body: bytes) -> int | None:
         """After ``"input":`` of the first tool use."""
         block = body.find(b'{"type":"tool_use"')

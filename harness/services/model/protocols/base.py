@@ -35,13 +35,14 @@ class Stamp:
 class Trouble:
     """An error that the model reports.
 
-    ``status``, ``code`` and ``message`` default to each other: a code of ``None`` is the
-    protocol's own for the status, a message of ``None`` its reason phrase.
+    A code of ``None`` is the protocol's own for the status, a message of ``None`` the
+    status's reason phrase; ``param`` names what is wrong, where the protocol can say it.
     """
 
     status: int = 500
     message: str | None = None
     code: str | None = None
+    param: str | None = None
 
     @property
     def text(self) -> str:
@@ -86,6 +87,9 @@ class ModelProtocol(Protocol):
         ``sequence`` is the number of events before it.
         """
 
+    def overflow(self) -> Trouble:
+        """What it answers when the history is longer than the model's context."""
+
     def arguments_at(self, body: bytes) -> int | None:
         """Where the arguments of the first tool call start in a body sent in one piece."""
 
@@ -96,8 +100,14 @@ def dumps(value: object) -> str:
 
 
 def encode(text: str) -> bytes:
-    """UTF-8; a lone surrogate, which no client can have meant, becomes ``?``."""
-    return text.encode("utf-8", "replace")
+    r"""UTF-8; ``\udc80`` to ``\udcff`` stand for the bytes that are none.
+
+    That is how a fault puts a stray byte into a text. Any other lone surrogate becomes ``?``.
+    """
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace")
 
 
 def event(kind: str, data: Mapping[str, Any]) -> bytes:
@@ -136,3 +146,9 @@ def raw_reply(protocol: ModelProtocol, heard: Heard, raw: str, stamp: Stamp) -> 
 def failed(protocol: ModelProtocol, trouble: Trouble, stamp: Stamp) -> Wire:
     """An error reply."""
     return whole(protocol, stamp, protocol.error(trouble, stamp), trouble.status)
+
+
+def stamp_of(wire: Wire) -> Stamp:
+    """The stamp of a reply that has been rendered, for one that takes its place."""
+    sent = wire.headers.get("request-id") or wire.headers.get("x-request-id") or ""
+    return Stamp(sent.removeprefix("req_"), 0)

@@ -88,6 +88,14 @@ class Chat(OpenAI):
         """An event whose data has an ``error``."""
         return (_part({"error": error_object(trouble)}),)
 
+    def overflow(self) -> Trouble:
+        """By its code."""
+        message = (
+            "This model's maximum context length is 128000 tokens. However, your messages "
+            "resulted in 250000 tokens. Please reduce the length of the messages."
+        )
+        return Trouble(400, message, "context_length_exceeded", "messages")
+
     def arguments_at(self, body: bytes) -> int | None:
         """Inside the text of ``"arguments"`` of the first tool call."""
         calls = body.find(b'"tool_calls":[')

@@ -25,7 +25,7 @@ def error_object(trouble: Trouble) -> dict[str, Any]:
     return {
         "message": trouble.text,
         "type": kind,
-        "param": None,
+        "param": trouble.param,
         "code": trouble.code or code,
     }
 

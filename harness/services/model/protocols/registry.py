@@ -9,6 +9,7 @@ from harness.services.model.protocols.anthropic import Anthropic
 from harness.services.model.protocols.base import ModelProtocol
 from harness.services.model.protocols.chat import Chat
 from harness.services.model.protocols.responses import Responses
+from harness.services.reply import Wire
 
 ANTHROPIC, CHAT, RESPONSES = Anthropic(), Chat(), Responses()
 
@@ -42,3 +43,8 @@ def below_root(path: str) -> str:
     """The path without query and without the client's base, such as ``/models``."""
     match = _OTHER.fullmatch(bare(path))
     return match[1] if match else bare(path)
+
+
+def spoken(wire: Wire) -> ModelProtocol:
+    """The protocol of a reply that has been rendered."""
+    return PROTOCOLS.get(wire.protocol, CHAT)

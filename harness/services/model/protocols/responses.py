@@ -83,6 +83,14 @@ class Responses(OpenAI):
         data = {"type": "error", **flat, "error": error, "sequence_number": sequence}
         return (Part(event("error", data), EVENT),)
 
+    def overflow(self) -> Trouble:
+        """By its code."""
+        message = (
+            "Your input exceeds the context window of this model. Please adjust your input "
+            "and try again."
+        )
+        return Trouble(400, message, "context_length_exceeded", "input")
+
     def arguments_at(self, body: bytes) -> int | None:
         """Inside the text of the first call's arguments."""
         for kind, key in ((b"function_call", b"arguments"), (b"custom_tool_call", b"input")):
