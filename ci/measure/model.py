@@ -154,7 +154,7 @@ def _events(url: str, body: str) -> int:
         url, body.encode(), {"Content-Type": "application/json", "Authorization": "Bearer none"}
     )
     with urllib.request.urlopen(request, timeout=10) as answer:
-        content = answer.read().decode()
+        content: str = answer.read().decode()
     if TEXT[:4] not in content:
         message = f"not the scripted answer: {content[:200]}"
         raise RuntimeError(message)

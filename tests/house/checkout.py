@@ -6,12 +6,13 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+WHICH = ("--cached", "--others", "--exclude-standard")
 
 
 def tracked(*patterns: str) -> list[Path]:
     """Files in the index or new and not ignored that are there, in order."""
     listing = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *patterns],
+        ["git", "-c", f"safe.directory={ROOT}", "ls-files", "-z", *WHICH, "--", *patterns],
         cwd=ROOT,
         capture_output=True,
         check=True,
