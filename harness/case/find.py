@@ -1,0 +1,100 @@
+"""Which case files a command line means: files, folders, suites.
+
+A folder stands for every case beneath it. A suite stands for its cases, and says which of
+its checks are not written yet.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from harness.case import suite
+from harness.case.errors import CaseError, CaseErrors
+from harness.case.model import Where
+from harness.case.suite import Check, Suite, load_suite
+
+_SUFFIXES: Final = (".yaml", ".yml")
+_SCHEMAS: Final = "schema"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found.
+
+    Attributes:
+        files: case files, each once, in order.
+        suites: the suites among what was named, or within it.
+        missing: checks of the named suites that are not written yet.
+    """
+
+    files: tuple[Path, ...] = ()
+    suites: tuple[Suite, ...] = ()
+    missing: tuple[Check, ...] = ()
+
+    @property
+    def of_suites(self) -> frozenset[Path]:
+        """Resolved paths of the cases that belong to a suite."""
+        checks = (check for one in self.suites for check in one.checks)
+        return frozenset(check.case.resolve() for check in checks if check.case is not None)
+
+
+def find(paths: Iterable[Path]) -> Found:
+    """The cases that ``paths`` stand for.
+
+    Raises:
+        CaseErrors: a path is not there, or a suite is invalid.
+    """
+    files: dict[Path, Path] = {}
+    suites: list[Suite] = []
+    missing: list[Check] = []
+    errors: list[CaseError] = []
+    for path in paths:
+        try:
+            cases, found = _named(path)
+        except CaseErrors as error:
+            errors.extend(error.errors)
+            continue
+        suites.extend(found)
+        if path.name == suite.NAME:
+            missing.extend(check for one in found for check in one.checks if check.case is None)
+        for case in cases:
+            files.setdefault(case.resolve(), case)
+    if errors:
+        raise CaseErrors(errors)
+    return Found(tuple(files.values()), tuple(suites), tuple(missing))
+
+
+def _named(path: Path) -> tuple[list[Path], list[Suite]]:
+    if path.is_dir():
+        return _within(path)
+    if not path.exists():
+        where = Where(str(path), 1, 1)
+        raise CaseErrors([CaseError(where, "there is no such file", "name a case or a folder")])
+    if path.name == suite.NAME:
+        one = load_suite(path)
+        return [check.case for check in one.checks if check.case is not None], [one]
+    return [path], []
+
+
+def _within(folder: Path) -> tuple[list[Path], list[Suite]]:
+    cases: list[Path] = []
+    suites: list[Suite] = []
+    for path in _walk(folder):
+        if path.name == suite.NAME:
+            suites.append(load_suite(path))
+        else:
+            cases.append(path)
+    return cases, suites
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """YAML files beneath a folder, in order of their paths; no link to a folder is followed."""
+    for parent, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name[0] != "." and name != _SCHEMAS)
+        for name in sorted(names):
+            if name.endswith(_SUFFIXES) and name[0] != ".":
+                yield Path(parent, name)
