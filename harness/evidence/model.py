@@ -70,6 +70,7 @@ class Request:
         tokens_out: likewise.
         model: name that the request asked for, where it is one to the model.
         secrets: marks of planted secrets found in it.
+        tool_result: start of the last tool result that one to the model carries.
     """
 
     seq: int
@@ -91,6 +92,7 @@ class Request:
     tokens_out: int = 0
     model: str | None = None
     secrets: Sequence[str] = ()
+    tool_result: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

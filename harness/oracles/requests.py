@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from harness.case.grammar import REGEX, regex
 from harness.case.model import Params
 from harness.evidence.model import Evidence, Request
 from harness.extension import Schema
@@ -44,6 +45,11 @@ class Requests:
                 "minLength": 1,
                 "description": "Only requests whose path, without its query, fits this glob.",
             },
+            "tool_result": {
+                **REGEX,
+                "description": "Only requests whose last tool result matches: proof that a call "
+                "of the script came to something, done or refused.",
+            },
             "kind": {
                 "enum": ["turn", "side", "probe", "beyond", ALL],
                 "description": "Only requests of this kind; `turn` for the model, else `all`.",
@@ -61,6 +67,8 @@ class Requests:
         service = value.get("service", MODEL)
         if "path" in value:
             GlobSet([value["path"]])
+        if "tool_result" in value:
+            regex(value["tool_result"])
         kind = value.get("kind", "turn" if service == MODEL else ALL)
         return {**value, "service": service, "kind": kind}
 
@@ -87,9 +95,15 @@ def _counts(params: Params, request: Request) -> bool:
         return False
     if request.kind == "beyond" if params["kind"] == ALL else request.kind != params["kind"]:
         return False
+    if "tool_result" in params and not _told(params["tool_result"], request):
+        return False
     if "method" in params and request.method.upper() != params["method"].upper():
         return False
     return "path" not in params or GlobSet([params["path"]]).matches(request.path.split("?")[0])
+
+
+def _told(pattern: str, request: Request) -> bool:
+    return request.tool_result is not None and bool(regex(pattern).search(request.tool_result))
 
 
 def _which(counted: Sequence[Request]) -> str:
@@ -112,4 +126,6 @@ def _in_words(params: Params) -> str:
     ]
     kind = "requests" if params["kind"] == ALL else f"requests of kind {params['kind']}"
     what = " ".join(params[key] for key in ("method", "path") if key in params)
+    if "tool_result" in params:
+        what = f"{what} after {params['tool_result']!r}".strip()
     return f"{' and '.join(bounds)} {kind} to {params['service']}{f' ({what})' if what else ''}"

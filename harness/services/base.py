@@ -68,7 +68,8 @@ class Answer:
 
     ``kind`` may differ from what :class:`Asked` said (``beyond`` is known only now).
     ``missed`` names the hits that had nothing to change in this reply, by the fault's id:
-    they have not landed, and still have all their ``times``.
+    they have not landed, and still have all their ``times``. ``tool_result`` is the last one
+    that the request carried, as a script's ``if`` sees it.
     """
 
     wire: Wire
@@ -80,6 +81,7 @@ class Answer:
     serves: bool = True
     detail: object = None
     missed: frozenset[str] = frozenset()
+    tool_result: str | None = None
 
 
 class HttpService(Protocol):

@@ -118,7 +118,7 @@ class ModelService:
             complete = how == WHOLE
             self._state = settle(self._state, answer.detail.ticket, complete=complete)
 
-    def record(self) -> ModelRecord:
+    def tally(self) -> ModelRecord:
         """What it has done so far."""
         state = self._state
         over = left(state, self._script)
@@ -154,6 +154,7 @@ class ModelService:
             serves=serves,
             detail=routed,
             missed=missed,
+            tool_result=heard.results[-1].text if heard.results else None,
         )
 
     def _struck(
