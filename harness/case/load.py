@@ -34,7 +34,13 @@ from harness.case.read_place import (
     read_secrets,
     read_workspace,
 )
-from harness.case.read_script import read_script, read_services, read_steps, read_subjects
+from harness.case.read_script import (
+    read_script,
+    read_services,
+    read_steps,
+    read_subjects,
+    service_names,
+)
 from harness.case.reading import Reading
 from harness.case.schema import loader_schema
 from harness.case.script_schema import SCRIPT
@@ -98,8 +104,8 @@ def _case_validator(tables: Tables) -> Validator:
 
 
 def _case(r: Reading, path: Path) -> Case:
-    services = read_services(r)
-    faults, each = read_faults(r, {service.name for service in services})
+    hosts = service_names(r)
+    faults, each = read_faults(r, hosts)
     ids = judged_ids(r)
     env = read_env(r)
     return Case(
@@ -119,13 +125,13 @@ def _case(r: Reading, path: Path) -> Case:
         secrets=read_secrets(r, env),
         script=read_script(r, ("script",)),
         leftover=r.get(("leftover",)) == "allowed",
-        services=services,
+        services=read_services(r),
         faults=faults,
         each=each,
         steps=read_steps(r),
-        stimulus=read_expectations(r, ("stimulus",)),
-        expect=read_expectations(r, ("expect",)),
-        control=read_control(r),
+        stimulus=read_expectations(r, ("stimulus",), hosts),
+        expect=read_expectations(r, ("expect",), hosts),
+        control=read_control(r, hosts),
         sabotage=read_sabotage(r, ids),
         prices=read_prices(r),
         known=read_known(r, ids),

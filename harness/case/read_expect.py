@@ -9,8 +9,8 @@ from typing import Any, Final
 from harness.case import grammar
 from harness.case.errors import nearest, quoted
 from harness.case.model import Control, Expectation, Known, Quarantine, Sabotage
-from harness.case.read_faults import report_twice
-from harness.case.read_script import check_argv, read_script
+from harness.case.read_faults import known_service, report_twice
+from harness.case.read_script import MODEL, check_argv, read_script
 from harness.case.reading import Reading, assign_ids
 from harness.case.yaml_build import Keys
 
@@ -19,10 +19,12 @@ CONTAINMENT: Final = "containment"
 SECRETS: Final = "secrets"
 
 
-def read_expectations(r: Reading, at: Keys) -> tuple[Expectation, ...]:
+def read_expectations(r: Reading, at: Keys, services: Collection[str]) -> tuple[Expectation, ...]:
     """The expectations at ``at``, each through its oracle."""
     ids = expectation_ids(r.peek(at))
     report_twice(r, at, ids)
+    for path, _ in r.items(at):
+        _known_services(r, path, services)
     return tuple(
         found
         for path, item in r.items(at)
@@ -65,6 +67,18 @@ def _expectation(r: Reading, path: Keys, item: Mapping[str, Any], name: str) -> 
     return Expectation(name, oracles[0], params, where)
 
 
+def _known_services(r: Reading, path: Keys, services: Collection[str]) -> None:
+    """Whatever an oracle calls ``service``, or lists under ``except``, must be one."""
+    for at, key, value in r.entries(path):
+        if key == "service":
+            known_service(r, at, {*services, MODEL})
+        elif key == "except":
+            for inner, _ in r.items(at):
+                known_service(r, inner, {*services, MODEL})
+        elif isinstance(value, dict):
+            _known_services(r, at, services)
+
+
 def judged_ids(r: Reading) -> frozenset[str]:
     """Ids that a verdict of this case can name as broken."""
     ids = {*expectation_ids(r.peek(("expect",))), CONTAINMENT}
@@ -83,7 +97,7 @@ def _breaks(r: Reading, path: Keys, known: Collection[str]) -> frozenset[str]:
     return frozenset(names)
 
 
-def read_control(r: Reading) -> Control | None:
+def read_control(r: Reading, services: Collection[str]) -> Control | None:
     """The control, as far as it differs."""
     at: Keys = ("control",)
     if not isinstance(r.peek(at), dict):
@@ -91,8 +105,10 @@ def read_control(r: Reading) -> Control | None:
     written = r.peek(at)
     return Control(
         script=read_script(r, (*at, "script")),
-        stimulus=read_expectations(r, (*at, "stimulus")) if "stimulus" in written else None,
-        expect=read_expectations(r, (*at, "expect")) if "expect" in written else None,
+        stimulus=read_expectations(r, (*at, "stimulus"), services)
+        if "stimulus" in written
+        else None,
+        expect=read_expectations(r, (*at, "expect"), services) if "expect" in written else None,
     )
 
 

@@ -82,9 +82,10 @@ def _fault(r: Reading, path: Keys, name: str, services: Collection[str]) -> Faul
         times=None if times == "always" else times or 1,
         params=_params(r, path, injector.schema),
     )
-    _known_service(r, (*path, "with", "service"), services, injector.layer == "upstream")
+    known = set(services) if injector.layer == "upstream" else {*services, MODEL}
+    known_service(r, (*path, "with", "service"), known)
     for at, _ in r.items((*path, "each", "service")):
-        _known_service(r, at, services, injector.layer == "upstream")
+        known_service(r, at, known)
     return fault
 
 
@@ -126,12 +127,11 @@ def _combinations(
             return
 
 
-def _known_service(r: Reading, path: Keys, services: Collection[str], upstream_only: bool) -> None:
+def known_service(r: Reading, path: Keys, known: Collection[str]) -> None:
+    """Refuse the name at ``path`` where no service has it."""
     name = r.get(path)
-    if not isinstance(name, str) or name in services or (name == MODEL and not upstream_only):
-        return
-    known = services if upstream_only else {*services, MODEL}
-    r.fail(path, f"unknown service {quoted(name)}", nearest(name, known))
+    if isinstance(name, str) and name not in known:
+        r.fail(path, f"unknown service {quoted(name)}", nearest(name, known))
 
 
 def read_trigger(r: Reading, path: Keys, services: Collection[str]) -> Trigger:
@@ -141,9 +141,7 @@ def read_trigger(r: Reading, path: Keys, services: Collection[str]) -> Trigger:
         return Trigger()
     if "request" in value:
         service = value.get("service", MODEL)
-        if service != MODEL and service not in services:
-            hint = nearest(service, {*services, MODEL})
-            r.fail((*path, "service"), f"unknown service {quoted(service)}", hint)
+        known_service(r, (*path, "service"), {*services, MODEL})
         return Trigger("request", service=service, count=value["request"])
     if "after" in value:
         return Trigger("after", seconds=r.take((*path, "after"), grammar.duration, 0.0))

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from harness.case import grammar
 from harness.case.errors import quoted
-from harness.case.model import Call, HttpRule, Params, ScriptStep, ServiceDecl, Step, SubjectRef
+from harness.case.model import Call, Params, ScriptStep, ServiceDecl, Step, SubjectRef
 from harness.case.reading import Reading, with_defaults
 from harness.case.validate import flaws, validator
 from harness.case.yaml_build import Keys
 
 MODEL: Final = "model"
-_HOST: Final = re.compile(
-    r"(?=.{1,200}\Z)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*"
-)
 _ABSTRACT: Final = ("run", "write", "read")
 
 
@@ -66,47 +61,28 @@ def read_services(r: Reading) -> tuple[ServiceDecl, ...]:
     """The declared services; names are unique over all kinds."""
     found: dict[str, ServiceDecl] = {}
     for kind_path, kind, _ in r.entries(("services",)):
-        if kind not in r.tables.services:
+        entry = r.tables.services.get(kind)
+        if entry is None or entry.parse is None:
             continue
-        for path, name, rules in r.entries(kind_path):
-            if _HOST.fullmatch(name) is None or name in {MODEL, "localhost"}:
-                hint = "write a host name of its own, such as upstream or api.example.com"
+        for path, name, value in r.entries(kind_path):
+            if name in {MODEL, "localhost"}:
+                hint = "write a host name of its own, such as upstream"
                 r.fail(path, f"{quoted(name)} cannot name a service", hint, key=True)
             elif name in found:
                 message = f"there is a service {quoted(name)} already"
                 r.fail(path, message, "give each a name of its own", key=True)
-            found[name] = ServiceDecl(kind, name, _rules(r, path, rules))
+            try:
+                found[name] = entry.parse(name, value)
+            except ValueError as error:
+                r.blame(path, error)
     return tuple(found.values())
 
 
-def _rules(r: Reading, path: Keys, rules: Any) -> tuple[HttpRule, ...]:
-    if not isinstance(rules, list):
-        return ()
-    return tuple(_rule(r, (*path, at), rule) for at, rule in enumerate(rules))
-
-
-def _rule(r: Reading, path: Keys, rule: Mapping[str, Any]) -> HttpRule:
-    method, _, target = str(rule.get("on", "")).partition(" ")
-    reply = rule.get("reply", {})
-    times = _times(rule.get("times", "always"))
-    return HttpRule(
-        method=method,
-        path=target,
-        status=reply.get("status", 200),
-        headers={name: str(value) for name, value in reply.get("headers", {}).items()},
-        body=_body(r, (*path, "reply", "body"), reply.get("body", "")),
-        times=times,
-    )
-
-
-def _body(r: Reading, path: Keys, value: Any) -> bytes:
-    if isinstance(value, str):
-        return value.encode()
-    try:
-        return base64.b64decode("".join(value["base64"].split()), validate=True)
-    except ValueError as error:
-        r.fail(path, f"is no base64: {error}", "encode it again")
-        return b""
+def service_names(r: Reading) -> frozenset[str]:
+    """Names of services as written, whatever else is wrong with them."""
+    kinds = r.peek(("services",))
+    listed = kinds.values() if isinstance(kinds, dict) else ()
+    return frozenset(name for names in listed if isinstance(names, dict) for name in names)
 
 
 def read_steps(r: Reading) -> tuple[Step, ...]:

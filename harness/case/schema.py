@@ -107,7 +107,9 @@ def _subject(tables: Tables) -> Schema:
 
 def _services(tables: Tables) -> Schema:
     kinds = {
-        name: table(entry.summary, entry.schema) for name, entry in sorted(tables.services.items())
+        name: _described(entry)
+        for name, entry in sorted(tables.services.items())
+        if entry.parse is not None
     }
     return record(
         "scripted things that the subject can talk to, by kind and then by host name",

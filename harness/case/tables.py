@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, Protocol
 
+from harness.case.model import ServiceDecl
 from harness.extension import Extension
 from harness.faults.base import FaultTable
 from harness.oracles.base import Oracle
+
+
+class ServiceEntry(Extension, Protocol):
+    """A kind of service; its schema is of what stands under the kind's key: host names."""
+
+    @property
+    def parse(self) -> Callable[[str, Any], ServiceDecl] | None:
+        """Makes the declaration of one host; ``None`` where a case declares no such thing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,7 +34,7 @@ class Tables:
 
     faults: FaultTable
     oracles: Mapping[str, Oracle]
-    services: Mapping[str, Extension]
+    services: Mapping[str, ServiceEntry]
     subjects: Mapping[str, Extension]
 
 

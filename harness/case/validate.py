@@ -113,6 +113,9 @@ def _formats() -> Any:
 
 def _explain(error: Error, path: Keys) -> Iterator[Flaw]:
     here = (*path, *error.absolute_path)
+    if "propertyNames" in error.absolute_schema_path:
+        yield from _name_of_key(error, here)
+        return
     explain = _EXPLAIN.get(str(error.validator))
     if explain is None:
         yield Flaw(here, error.message)
@@ -127,6 +130,23 @@ def _unknown_keys(error: Error, here: Keys) -> Iterator[Flaw]:
         if key not in known:
             hint = nearest(key, (name for name in known if noun == "key" or name != "id"))
             yield Flaw((*here, key), f"unknown {noun} {quoted(key)}", hint, True, noun == "key")
+
+
+def _name_of_key(error: Error, here: Keys) -> Iterator[Flaw]:
+    """A key has no path of its own in jsonschema."""
+    key = error.instance
+    hint = f"write one that matches {error.validator_value}" if error.validator == "pattern" else ""
+    yield Flaw((*here, key), f"{quoted(key)} cannot stand here as a key", hint, True)
+
+
+def _excluded(error: Error, here: Keys) -> Iterator[Flaw]:
+    """``not`` is used for keys that exclude one another."""
+    wrong = error.validator_value
+    names = [name for one in (wrong, *wrong.get("anyOf", ())) for name in one.get("required", ())]
+    present = [name for name in names if name in error.instance]
+    path = (*here, present[0]) if present else here
+    what = present[0] if present else quoted(error.instance)
+    yield Flaw(path, f"{what} cannot stand here beside the rest", "keep one of them", bool(present))
 
 
 def _missing(error: Error, here: Keys) -> Iterator[Flaw]:
@@ -182,10 +202,11 @@ def _const(error: Error, here: Keys) -> Iterator[Flaw]:
 
 
 def _pattern(error: Error, here: Keys) -> Iterator[Flaw]:
-    noun = error.schema.get("title", "such text")
+    noun = error.schema.get("title")
     examples = ", ".join(str(value) for value in error.schema.get("examples", ()))
     hint = f"write one such as {examples}" if examples else f"it must match {error.validator_value}"
-    yield Flaw(here, f"{quoted(error.instance)} is no {noun}", hint)
+    what = f"is no {noun}" if noun else f"does not fit {_name(here)}"
+    yield Flaw(here, f"{quoted(error.instance)} {what}", hint)
 
 
 def _format(error: Error, here: Keys) -> Iterator[Flaw]:
@@ -248,13 +269,19 @@ def _branches(error: Error, here: Keys) -> Iterator[Flaw]:
     if not grouped:
         yield Flaw(here, "fits more than one form", error.schema.get("description", ""))
     elif not fitting:
-        forms = dict.fromkeys(_form(branch) for branch in branches)
-        yield Flaw(here, f"expected {' or '.join(forms)}, came {kind_of(error.instance)}")
+        yield _no_form(error, here)
     else:
         best = min(fitting, key=lambda errors: (_no_choice(errors), len(errors)))
         base = here[: len(here) - len(error.absolute_path)]
         for inner in best:
             yield from _explain(inner, base)
+
+
+def _no_form(error: Error, here: Keys) -> Flaw:
+    forms = dict.fromkeys(_form(branch) for branch in error.validator_value)
+    words = [str(branch["const"]) for branch in error.validator_value if "const" in branch]
+    hint = nearest(error.instance, words) if words and isinstance(error.instance, str) else ""
+    return Flaw(here, f"expected {' or '.join(forms)}, came {kind_of(error.instance)}", hint)
 
 
 def _other_type(error: Error) -> bool:
@@ -278,7 +305,8 @@ def _form(branch: Mapping[str, Any]) -> str:
 
 def _one_key(error: Error, here: Keys, names: list[str]) -> Flaw:
     present = [name for name in names if name in error.instance]
-    hint = f"write exactly one of {', '.join(names)}"
+    amount = "exactly one" if error.validator == "oneOf" else "at least one"
+    hint = f"write {amount} of {', '.join(names)}"
     if not present:
         return Flaw(here, f"{_name(here)} lacks one of {', '.join(names)}", hint)
     return Flaw((*here, present[1]), f"{present[1]} stands beside {present[0]}", hint, True)
@@ -314,6 +342,7 @@ _EXPLAIN: Mapping[str, Callable[[Error, Keys], Iterator[Flaw]]] = {
     "maxProperties": _amount,
     "uniqueItems": _twice,
     "dependentRequired": _dependent,
+    "not": _excluded,
     "oneOf": _branches,
     "anyOf": _branches,
 }

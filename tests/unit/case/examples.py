@@ -9,6 +9,7 @@ from typing import Any
 from harness.case.grammar import GrammarError, glob, regex
 from harness.case.tables import Tables
 from harness.faults.base import Layer
+from harness.services.registry import SERVICES
 
 
 def record(required: tuple[str, ...] = (), **properties: Any) -> dict[str, Any]:
@@ -52,25 +53,6 @@ class OracleEntry(Entry):
 
 TEXT = {"type": "string", "description": "text"}
 WHOLE = {"type": "integer", "minimum": 0, "description": "a number"}
-RULES = {
-    "type": "array",
-    "items": record(
-        ("on", "reply"),
-        on={
-            "type": "string",
-            "title": "request line",
-            "pattern": r"^[A-Z]+ /\S*$",
-            "examples": ["GET /report"],
-        },
-        reply=record(
-            (),
-            status={"type": "integer", "minimum": 100, "maximum": 599},
-            headers={"type": "object", "additionalProperties": {"type": "string"}},
-            body={"oneOf": [TEXT, record(("base64",), base64=TEXT)]},
-        ),
-        times={"type": "integer", "minimum": 1},
-    ),
-}
 
 
 def _named(*entries: Any) -> dict[str, Any]:
@@ -113,7 +95,7 @@ TABLES = Tables(
         OracleEntry("output", record((), stream=TEXT, matches=TEXT), patterns=("matches",)),
         OracleEntry("secrets", {"type": "string", "enum": ["absent"]}),
     ),
-    services=_named(Entry("http", RULES)),
+    services=SERVICES,
     subjects=_named(
         Entry("agentd", record((), act={"type": "boolean", "default": False}, attempts=WHOLE)),
         Entry("codex", record()),
