@@ -29,11 +29,12 @@ from harness.services.model.schema_fill import (
 )
 from harness.subjects.base import Dialect
 
-WORKSPACE = "/workspace"
+WORKSPACE, HOME = "/workspace", "/home/agent"
 
 _COMMANDS = ("command", "cmd", "commands", "script", "shell_command", "command_line", "cmdline")
 _PATHS = ("file_path", "filepath", "absolute_path", "path", "filename", "file_name", "target_file",
           "file", "uri", "target")  # fmt: skip
+_ABSOLUTE = frozenset({"file_path", "filepath", "absolute_path"})  # by every agent seen with them
 _TEXTS = ("content", "contents", "file_text", "text", "file_content", "new_content", "data", "body")
 _SHELLISH = re.compile(r"bash|shell|exec|terminal|command|cmd|\brun", re.IGNORECASE)
 _WRITERS = re.compile(r"write|create|save|put|editor", re.IGNORECASE)
@@ -190,9 +191,15 @@ def _path(tool: Tool, args: Mapping[str, Any]) -> dict[str, Any]:
     key = _key(tool, _PATHS) or "path"
     schema = properties(tool.schema).get(key, {})
     path = str(args["path"])
-    if "absolute" in f"{key} {schema.get('description', '')}".lower():
-        path = posixpath.join(WORKSPACE, path)
+    if key.lower() in _ABSOLUTE or "absolute" in str(schema.get("description", "")).lower():
+        path = _absolute(path)
     return {key: [path] if kind_of(schema) == "array" else path}
+
+
+def _absolute(path: str) -> str:
+    if path == "~" or path.startswith("~/"):
+        return posixpath.join(HOME, path[2:])
+    return posixpath.join(WORKSPACE, path)
 
 
 _FITS: Mapping[str, Callable[[Tool], int]] = {
