@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from harness.case.errors import CaseError, quoted
+from harness.case.flaws import Flaw
 from harness.case.grammar import GrammarError
 from harness.case.tables import Tables
-from harness.case.validate import Flaw
 from harness.case.yaml import Document
 from harness.case.yaml_build import Keys
 

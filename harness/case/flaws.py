@@ -1,0 +1,297 @@
+"""Structural errors in our words: what came, what was expected, what to write.
+
+jsonschema finds them; of several branches the one that fits best is explained, not all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from harness.case import grammar
+from harness.case.errors import nearest, quoted
+from harness.case.yaml_build import Keys
+
+#: A ``ValidationError`` of jsonschema, whose own types admit values that it never gives.
+Error: TypeAlias = Any
+
+_KINDS = {
+    "object": "a map",
+    "array": "a list",
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "nothing",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """One structural error.
+
+    Attributes:
+        path: where, from the top of the data.
+        message: what is wrong.
+        hint: what to write.
+        at_key: the place is the key of ``path``, not its value.
+        harmless: the rest of what it is in can still be read.
+    """
+
+    path: Keys
+    message: str
+    hint: str = ""
+    at_key: bool = False
+    harmless: bool = False
+
+
+def kind_of(value: Any) -> str:
+    """What a value is, in our words."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict):
+        return "a map"
+    if isinstance(value, list):
+        return "a list"
+    return f"the text {quoted(value)}" if isinstance(value, str) else f"the number {quoted(value)}"
+
+
+def explain(error: Error, path: Keys) -> Iterator[Flaw]:
+    """What an error of jsonschema says, in our words; ``path`` leads to what was validated."""
+    here = (*path, *error.absolute_path)
+    if "propertyNames" in error.absolute_schema_path:
+        yield from _name_of_key(error, here)
+        return
+    words = _EXPLAIN.get(str(error.validator))
+    if words is None:
+        yield Flaw(here, error.message)
+    else:
+        yield from words(error, here)
+
+
+def _unknown_keys(error: Error, here: Keys) -> Iterator[Flaw]:
+    known = error.schema.get("properties", {})
+    noun = error.schema.get("title", "key")
+    for key in error.instance:
+        if key not in known:
+            hint = nearest(key, (name for name in known if noun == "key" or name != "id"))
+            yield Flaw((*here, key), f"unknown {noun} {quoted(key)}", hint, True, noun == "key")
+
+
+def _name_of_key(error: Error, here: Keys) -> Iterator[Flaw]:
+    """A key has no path of its own in jsonschema."""
+    key = error.instance
+    hint = f"write one that matches {error.validator_value}" if error.validator == "pattern" else ""
+    yield Flaw((*here, key), f"{quoted(key)} cannot stand here as a key", hint, True)
+
+
+def _excluded(error: Error, here: Keys) -> Iterator[Flaw]:
+    """``not`` is used for keys that exclude one another."""
+    wrong = error.validator_value
+    names = [name for one in (wrong, *wrong.get("anyOf", ())) for name in one.get("required", ())]
+    present = [name for name in names if name in error.instance]
+    path = (*here, present[0]) if present else here
+    what = present[0] if present else quoted(error.instance)
+    yield Flaw(path, f"{what} cannot stand here beside the rest", "keep one of them", bool(present))
+
+
+def _missing(error: Error, here: Keys) -> Iterator[Flaw]:
+    for name in error.validator_value:
+        if name not in error.instance:
+            yield Flaw(here, f"{_name(here)} lacks {name}", _write(name, error.schema))
+
+
+def _write(name: str, schema: Mapping[str, Any]) -> str:
+    about = schema.get("properties", {}).get(name, {})
+    description = about.get("description", "")
+    return f"write {name}: {_example(about)}" + (f" ({description})" if description else "")
+
+
+def _example(schema: Mapping[str, Any]) -> str:
+    for value in (*schema.get("examples", ()), *schema.get("enum", ())):
+        return str(value)
+    return "…"
+
+
+def _type(error: Error, here: Keys) -> Iterator[Flaw]:
+    wanted = error.validator_value
+    kinds = [wanted] if isinstance(wanted, str) else list(wanted)
+    hint = _type_hint(kinds, error)
+    expected = " or ".join(_KINDS.get(kind, kind) for kind in kinds)
+    yield Flaw(here, f"expected {expected}, came {kind_of(error.instance)}", hint)
+
+
+def _type_hint(kinds: list[str], error: Error) -> str:
+    value = error.instance
+    if "string" in kinds and isinstance(value, bool | int | float):
+        return "put it in quotes"
+    if "boolean" in kinds and value in ("yes", "no", "on", "off"):
+        return "write true or false"
+    description = error.schema.get("description", "")
+    return f"write {description}" if description else ""
+
+
+def _enum(error: Error, here: Keys) -> Iterator[Flaw]:
+    noun = error.schema.get("title", "value")
+    known = [str(value) for value in error.validator_value]
+    value = error.instance
+    if noun == "subject" and value == "command":
+        hint = 'write command: [PROGRAM, "{task}"]'
+    else:
+        hint = nearest(str(value), known)
+    yield Flaw(here, f"unknown {noun} {quoted(value)}", hint)
+
+
+def _const(error: Error, here: Keys) -> Iterator[Flaw]:
+    value = error.validator_value
+    yield Flaw(here, f"expected {value!r}, came {kind_of(error.instance)}", f"write {value!r}")
+
+
+def _pattern(error: Error, here: Keys) -> Iterator[Flaw]:
+    noun = error.schema.get("title")
+    examples = ", ".join(str(value) for value in error.schema.get("examples", ()))
+    hint = f"write one such as {examples}" if examples else f"it must match {error.validator_value}"
+    what = f"is no {noun}" if noun else f"does not fit {_name(here)}"
+    yield Flaw(here, f"{quoted(error.instance)} {what}", hint)
+
+
+def _format(error: Error, here: Keys) -> Iterator[Flaw]:
+    cause = error.cause
+    hint = cause.hint if isinstance(cause, grammar.GrammarError) else ""
+    yield Flaw(here, f"{quoted(error.instance)} {cause or 'is wrong'}", hint)
+
+
+def _bound(words: str) -> Callable[[Error, Keys], Iterator[Flaw]]:
+    def explain(error: Error, here: Keys) -> Iterator[Flaw]:
+        limit = error.validator_value
+        yield Flaw(here, f"expected {words} {limit}, came {quoted(error.instance)}")
+
+    return explain
+
+
+def _amount(error: Error, here: Keys) -> Iterator[Flaw]:
+    what = {"Items": "entries", "Length": "characters", "Properties": "keys"}
+    keyword = str(error.validator)
+    bound = "at least" if keyword.startswith("min") else "at most"
+    noun = what[keyword[3:]] if error.validator_value != 1 else _singular(what[keyword[3:]])
+    came = len(error.instance)
+    empty = "it is empty" if came == 0 else f"there are {came}"
+    description = error.schema.get("description", "")
+    yield Flaw(
+        here,
+        f"expected {bound} {error.validator_value} {noun}, {empty}",
+        f"write {description}" if description and came == 0 else "",
+    )
+
+
+def _singular(noun: str) -> str:
+    return {"entries": "entry", "characters": "character", "keys": "key"}[noun]
+
+
+def _twice(error: Error, here: Keys) -> Iterator[Flaw]:
+    values = error.instance
+    for at, value in enumerate(values):
+        if value in values[:at]:
+            first = values.index(value) + 1
+            yield Flaw((*here, at), f"is the same as entry {first}", "keep one of them")
+
+
+def _dependent(error: Error, here: Keys) -> Iterator[Flaw]:
+    for key, needed in error.validator_value.items():
+        for name in needed:
+            if key in error.instance and name not in error.instance:
+                yield Flaw((*here, key), f"{key} goes only with {name}", f"write {name} too", True)
+
+
+def _branches(error: Error, here: Keys) -> Iterator[Flaw]:
+    branches = error.validator_value
+    if all(set(branch) == {"required"} for branch in branches):
+        yield _one_key(error, here, [branch["required"][0] for branch in branches])
+        return
+    grouped: dict[int, list[Error]] = {}
+    for inner in error.context or ():
+        grouped.setdefault(int(inner.schema_path[0]), []).append(inner)
+    fitting = [errors for errors in grouped.values() if not any(map(_other_type, errors))]
+    if not grouped:
+        yield Flaw(here, "fits more than one form", error.schema.get("description", ""))
+    elif not fitting:
+        yield _no_form(error, here)
+    else:
+        best = min(fitting, key=lambda errors: (_no_choice(errors), len(errors)))
+        base = here[: len(here) - len(error.absolute_path)]
+        for inner in best:
+            yield from explain(inner, base)
+
+
+def _no_form(error: Error, here: Keys) -> Flaw:
+    forms = dict.fromkeys(_form(branch) for branch in error.validator_value)
+    words = [str(branch["const"]) for branch in error.validator_value if "const" in branch]
+    hint = nearest(error.instance, words) if words and isinstance(error.instance, str) else ""
+    return Flaw(here, f"expected {' or '.join(forms)}, came {kind_of(error.instance)}", hint)
+
+
+def _other_type(error: Error) -> bool:
+    """Whether the branch is out because the value is of another kind altogether."""
+    return not error.path and error.validator in {"type", "const"}
+
+
+def _no_choice(errors: list[Error]) -> bool:
+    return any(not error.path and error.validator == "enum" for error in errors)
+
+
+def _form(branch: Mapping[str, Any]) -> str:
+    if "enum" in branch:
+        return " or ".join(str(value) for value in branch["enum"][:6])
+    if "const" in branch:
+        return str(branch["const"])
+    kinds = branch.get("type", ())
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    return " or ".join(_KINDS.get(kind, kind) for kind in kinds) or "another form"
+
+
+def _one_key(error: Error, here: Keys, names: list[str]) -> Flaw:
+    present = [name for name in names if name in error.instance]
+    amount = "exactly one" if error.validator == "oneOf" else "at least one"
+    hint = f"write {amount} of {', '.join(names)}"
+    if not present:
+        return Flaw(here, f"{_name(here)} lacks one of {', '.join(names)}", hint)
+    return Flaw((*here, present[1]), f"{present[1]} stands beside {present[0]}", hint, True)
+
+
+def _name(path: Keys) -> str:
+    """The last name of a path, for a message."""
+    if not path:
+        return "the file"
+    if isinstance(path[-1], int):
+        parents = [key for key in path if isinstance(key, str)]
+        return f"entry {path[-1] + 1} of {parents[-1]}" if parents else f"entry {path[-1] + 1}"
+    return path[-1]
+
+
+_EXPLAIN: Mapping[str, Callable[[Error, Keys], Iterator[Flaw]]] = {
+    "additionalProperties": _unknown_keys,
+    "required": _missing,
+    "type": _type,
+    "enum": _enum,
+    "const": _const,
+    "pattern": _pattern,
+    "format": _format,
+    "minimum": _bound("at least"),
+    "maximum": _bound("at most"),
+    "exclusiveMinimum": _bound("more than"),
+    "exclusiveMaximum": _bound("less than"),
+    "minItems": _amount,
+    "maxItems": _amount,
+    "minLength": _amount,
+    "maxLength": _amount,
+    "minProperties": _amount,
+    "maxProperties": _amount,
+    "uniqueItems": _twice,
+    "dependentRequired": _dependent,
+    "not": _excluded,
+    "oneOf": _branches,
+    "anyOf": _branches,
+}

@@ -1,0 +1,55 @@
+"""How verbs that don't judge answer: items or errors, for people or as JSON.
+
+Exit codes: 0 done, 2 bad usage or an invalid file, 3 an empty selection. For people, items
+go to stdout and errors to stderr; with ``--json`` one document goes to stdout.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from harness.case.errors import CaseErrors
+from harness.errors import UsageError
+
+DONE: Final = 0
+INVALID: Final = 2
+EMPTY: Final = 3
+
+
+def listed(items: Sequence[dict[str, Any]], lines: Iterable[str], *, as_json: bool) -> int:
+    """Answer with items; nothing selected is exit 3."""
+    code = DONE if items else EMPTY
+    if as_json:
+        document({"schema": 1, "exit": code, "items": list(items)})
+        return code
+    for line in lines:
+        sys.stdout.write(line + "\n")
+    if not items:
+        sys.stderr.write("shakeout: nothing is selected; name a case, a folder or a suite\n")
+    return code
+
+
+def refused(error: CaseErrors | UsageError, *, as_json: bool) -> int:
+    """Answer with everything that is wrong; exit 2."""
+    if as_json:
+        document({"schema": 1, "exit": INVALID, "errors": _entries(error)})
+    elif isinstance(error, CaseErrors):
+        sys.stderr.write(f"{error}\n")
+    else:
+        sys.stderr.write(f"shakeout: {error}\n")
+    return INVALID
+
+
+def document(content: dict[str, Any]) -> None:
+    """Print one JSON document."""
+    sys.stdout.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def _entries(error: CaseErrors | UsageError) -> list[dict[str, Any]]:
+    if isinstance(error, CaseErrors):
+        return [one.document() for one in error.errors]
+    message, _, hint = str(error).partition("; ")
+    return [{"file": None, "line": None, "column": None, "message": message, "hint": hint}]

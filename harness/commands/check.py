@@ -1,0 +1,73 @@
+"""``shakeout check``: say whether case files are valid, and everything that is wrong.
+
+Beyond what makes a case loadable, a case of the suite must have a sabotage, and one of the
+suite or of ``agents/`` that injects no fault must say what its clean control does instead.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from harness.case.errors import CaseError, CaseErrors
+from harness.case.find import Found, find
+from harness.case.load import load_cases
+from harness.case.model import Case
+from harness.commands.answers import listed, refused
+from harness.state import cases_folder
+
+_AGENTS: Final = "agents"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument(
+        "paths", nargs="*", type=Path, metavar="PATH", help="case files, folders, suites"
+    )
+    parser.add_argument("--json", action="store_true", help="print items or errors as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Load everything and say what is wrong; 0 valid, 2 invalid, 3 nothing to check."""
+    try:
+        cases = checked(args.paths or [cases_folder()])
+    except CaseErrors as error:
+        return refused(error, as_json=args.json)
+    items = [{"id": case.id, "file": str(case.source)} for case in cases]
+    lines = [f"{case.source}: valid" for case in cases]
+    return listed(items, lines, as_json=args.json)
+
+
+def checked(paths: Sequence[Path]) -> tuple[Case, ...]:
+    """The cases that ``paths`` stand for, every rule kept.
+
+    Raises:
+        CaseErrors: everything that is wrong.
+    """
+    found = find(paths)
+    cases = load_cases(found.files)
+    if errors := list(_incomplete(cases, found)):
+        raise CaseErrors(errors)
+    return cases
+
+
+def _incomplete(cases: Iterable[Case], found: Found) -> Iterator[CaseError]:
+    for case in cases:
+        in_suite = case.source.resolve() in found.of_suites
+        if in_suite and not case.sabotage:
+            message = "a case of the suite has no sabotage, so nothing shows that it can fail"
+            yield CaseError(case.where, message, "write sabotage: [{name: …, breaks: [ID], …}]")
+        if (in_suite or _of_agents(case)) and not case.faults and not _controlled(case):
+            message = "a case without faults has no script of its own for its clean control"
+            hint = "write control: {script: […]} with the harmful step taken out"
+            yield CaseError(case.where, message, hint)
+
+
+def _of_agents(case: Case) -> bool:
+    return _AGENTS in case.source.resolve().parent.parts[-2:]
+
+
+def _controlled(case: Case) -> bool:
+    return case.control is not None and case.control.script is not None

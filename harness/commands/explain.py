@@ -1,0 +1,81 @@
+"""``shakeout explain``: what can be written in a case, from the schemas themselves.
+
+A name is looked up among faults, oracles, services, subjects, fields (``sandbox.limits``),
+verdicts and reasons; one that is several things at once is explained as each of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from harness.case.errors import nearest, quoted
+from harness.case.schema import documents, rendered
+from harness.commands.answers import DONE, listed, refused
+from harness.commands.explained import Topic, everything
+from harness.commands.shown import brief, full
+from harness.errors import UsageError
+
+_TOPICS: Final = {
+    "faults": "fault",
+    "oracles": "oracle",
+    "services": "service",
+    "subjects": "subject",
+    "fields": "field",
+    "verdicts": "verdict",
+}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument(
+        "name",
+        nargs="?",
+        metavar="NAME",
+        help=f"a fault, oracle, service, subject, field or verdict, or one of {', '.join(_TOPICS)}",
+    )
+    parser.add_argument("--json", action="store_true", help="print the topics as JSON")
+    parser.add_argument(
+        "--schema", action="store_true", help="print the JSON Schema of case files instead"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Explain; 2 where there is no such name."""
+    if args.schema:
+        sys.stdout.write(rendered(documents()["case.schema.json"]))
+        return DONE
+    try:
+        topics, lines = _answer(args.name)
+    except UsageError as error:
+        return refused(error, as_json=args.json)
+    return listed([topic.item() for topic in topics], lines, as_json=args.json)
+
+
+def _answer(name: str | None) -> tuple[Sequence[Topic], Iterator[str]]:
+    topics = everything()
+    if name is None:
+        return topics, _overview(topics)
+    if kind := _TOPICS.get(name):
+        kinds = {kind, "reason"} if kind == "verdict" else {kind}
+        chosen = [topic for topic in topics if topic.kind in kinds]
+        return chosen, brief(chosen)
+    chosen = [topic for topic in topics if topic.name == name]
+    if not chosen:
+        known = {*_TOPICS, *(topic.name for topic in topics)}
+        raise UsageError(f"nothing is called {quoted(name)}; {nearest(name, known, say='try')}")
+    return chosen, (line for topic in chosen for line in full(topic))
+
+
+def _overview(topics: Sequence[Topic]) -> Iterator[str]:
+    for title, kind in _TOPICS.items():
+        yield f"{title}:"
+        yield from brief([t for t in topics if t.kind == kind and not _inner(t)])
+        yield ""
+    yield "shakeout explain NAME says more."
+
+
+def _inner(topic: Topic) -> bool:
+    return topic.kind == "field" and "." in topic.name

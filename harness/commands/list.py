@@ -1,0 +1,75 @@
+"""``shakeout list``: which cases there are, and which checks of the suite are not written."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from harness.case.errors import CaseErrors
+from harness.case.find import find
+from harness.case.load import load_cases
+from harness.case.model import Case
+from harness.case.select import matches, parse
+from harness.case.suite import Check
+from harness.commands.answers import listed, refused
+from harness.errors import UsageError
+from harness.state import cases_folder
+
+Item = dict[str, Any]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument(
+        "paths", nargs="*", type=Path, metavar="PATH", help="case files, folders, suites"
+    )
+    parser.add_argument(
+        "-k", metavar="EXPR", dest="select", help="only what matches: words, and, or, not, ( )"
+    )
+    parser.add_argument("--json", action="store_true", help="print the items as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """List; 0 something, 2 invalid, 3 nothing."""
+    folder = cases_folder()
+    try:
+        found = find(args.paths or [folder / "suite.yaml", folder])
+        test = parse(args.select) if args.select is not None else lambda _: True
+        cases = [case for case in load_cases(found.files) if matches(case, test)]
+        missing = [check for check in found.missing if test((check.id, check.title))]
+    except (CaseErrors, UsageError) as error:
+        return refused(error, as_json=args.json)
+    items = [*map(_case, cases), *map(_check, missing)]
+    return listed(items, _lines(items), as_json=args.json)
+
+
+def _case(case: Case) -> Item:
+    return {
+        "id": case.id,
+        "title": case.title,
+        "tags": list(case.tags),
+        "subjects": [ref.name for ref in case.subjects],
+        "faults": [fault.fault for fault in case.faults],
+        "file": str(case.source),
+    }
+
+
+def _check(check: Check) -> Item:
+    return {
+        "id": check.id,
+        "title": check.title,
+        "tags": [],
+        "subjects": [],
+        "faults": [],
+        "file": None,
+    }
+
+
+def _lines(items: list[Item]) -> Iterator[str]:
+    width = max((len(item["id"]) for item in items), default=0)
+    for item in items:
+        tags = f" [{', '.join(item['tags'])}]" if item["tags"] else ""
+        place = item["file"] or "not written yet"
+        yield f"{item['id']:<{width}}  {item['title']}{tags}  ({place})"

@@ -1,0 +1,137 @@
+"""Topics of ``explain`` as text: a schema in words, one line for each key."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from harness.commands.explained import Topic
+
+_WIDTH: Final = 96
+_KINDS: Final = {"object": "map", "array": "list", "string": "text", "integer": "whole number"}
+_BOUNDS: Final = {
+    "minimum": "at least",
+    "maximum": "at most",
+    "exclusiveMinimum": "more than",
+    "minItems": "at least",
+}
+
+
+def brief(topics: Sequence[Topic]) -> Iterator[str]:
+    """One line for each topic."""
+    width = max((len(topic.name) for topic in topics), default=0)
+    for topic in topics:
+        yield from _wrapped(f"  {topic.name:<{width}}  ", topic.summary)
+
+
+def full(topic: Topic) -> Iterator[str]:
+    """All that is known of a topic."""
+    yield from _wrapped(f"{topic.kind} {topic.name}: ", topic.summary)
+    for name, value in topic.facts.items():
+        shown = ", ".join(value) if isinstance(value, list) else str(value)
+        if shown:
+            yield f"  {name}: {shown}"
+    if topic.schema is not None:
+        yield from _form(topic.schema, "  ")
+        yield from _usage(topic)
+    yield ""
+
+
+def _form(schema: Mapping[str, Any], indent: str) -> Iterator[str]:
+    """What a value may be: each form that it may take, keys and entries beneath it."""
+    branches = [one for one in _branches(schema) if set(one) != {"required"}]
+    for form in branches or [schema]:
+        if form.get("properties"):
+            yield from _properties(form, indent)
+        else:
+            yield from _wrapped(f"{indent}{_kind(form)}  ", _about(form, schema))
+        yield from _entries(form, indent)
+
+
+def _branches(schema: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    return schema.get("oneOf") or schema.get("anyOf") or ()
+
+
+def _properties(schema: Mapping[str, Any], indent: str) -> Iterator[str]:
+    for key, inner in schema["properties"].items():
+        yield from _key(key, inner, indent, required=key in schema.get("required", ()))
+    names = [one["required"][0] for one in _branches(schema) if set(one) == {"required"}]
+    if names:
+        amount = "exactly one" if "oneOf" in schema else "at least one"
+        yield f"{indent}{amount} of {', '.join(names)}"
+
+
+def _entries(schema: Mapping[str, Any], indent: str) -> Iterator[str]:
+    """What a list or a map of free names holds."""
+    for key, head in (("items", "each entry"), ("additionalProperties", "each value")):
+        inner = schema.get(key)
+        if isinstance(inner, Mapping) and inner:
+            yield from _key(head, inner, indent, required=False)
+            if "$ref" not in inner and _kind(inner) in {"map", "list"}:
+                yield from _form(inner, indent + "  ")
+
+
+def _key(name: str, schema: Mapping[str, Any], indent: str, *, required: bool) -> Iterator[str]:
+    marks = ["required"] if required else []
+    if "default" in schema:
+        marks.append(f"default {json.dumps(schema['default'], ensure_ascii=False)}")
+    note = f" ({', '.join(marks)})" if marks else ""
+    yield from _wrapped(f"{indent}{name}: {_kind(schema)}{note}  ", _about(schema, {}))
+
+
+def _about(schema: Mapping[str, Any], outer: Mapping[str, Any]) -> str:
+    about = str(schema.get("description", ""))
+    if about and about == outer.get("description"):
+        about = ""
+    bounds = [f"{words} {schema[key]}" for key, words in _BOUNDS.items() if key in schema]
+    examples = [f"such as {value}" for value in schema.get("examples", ())[:1]]
+    more = ", ".join((*bounds, *examples))
+    return f"{about} ({more})" if more and about else about or more
+
+
+def _kind(schema: Mapping[str, Any]) -> str:
+    if "enum" in schema:
+        return " | ".join(str(value) for value in schema["enum"])
+    if "const" in schema:
+        return json.dumps(schema["const"]).strip('"')
+    forms = [one for one in _branches(schema) if set(one) != {"required"}]
+    if forms:
+        return " | ".join(dict.fromkeys(map(_kind, forms)))
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2]
+    if "format" in schema:
+        return str(schema["format"])
+    kind = schema.get("type", "anything")
+    kinds: Sequence[str] = [kind] if isinstance(kind, str) else kind
+    return " | ".join(_KINDS.get(one, one) for one in kinds)
+
+
+def _usage(topic: Topic) -> Iterator[str]:
+    schema = topic.schema or {}
+    needed = ", ".join(f"{name}: …" for name in schema.get("required", ()))
+    if topic.kind == "fault":
+        params = f", with: {{{needed}}}" if needed else ""
+        yield f"  write: faults: [{{fault: {topic.name}{params}}}]"
+    elif topic.kind == "oracle":
+        yield f"  write: expect: [{{{topic.name}: {_sample(schema)}}}]"
+    elif topic.kind == "subject" and topic.name == "command":
+        yield '  write: subject: {command: [PROGRAM, "{task}"]}'
+    elif topic.kind == "subject":
+        yield f"  write: subject: {topic.name}"
+
+
+def _sample(schema: Mapping[str, Any]) -> str:
+    for branch in _branches(schema):
+        if "const" in branch or "enum" in branch:
+            return _kind(branch)
+    needed = schema.get("required", ())
+    return f"{{{', '.join(f'{name}: …' for name in needed)}}}" if needed else "…"
+
+
+def _wrapped(head: str, text: str) -> Iterator[str]:
+    hang = " " * min(len(head), 34)
+    yield from textwrap.wrap(
+        head + text, _WIDTH, subsequent_indent=hang, break_long_words=False
+    ) or [head.rstrip()]
