@@ -1,1 +1,3 @@
 """The rehearsal: cases, trials, faults, services, oracles, evidence, the ``shakeout`` command."""
+
+__version__ = "0.1.0"

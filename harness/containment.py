@@ -11,10 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.oracles.base import Finding, broken, held, unseen
-
 _OCTAL = re.compile(r"\\([0-7]{3})")
-_EXPECTED = "the user's home in no mount of the sandbox"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,24 +61,18 @@ def place_of(path: Path, mountinfo: str) -> MountLine | None:
     return MountLine(best.device, str(inner), str(path), writable=best.writable)
 
 
-def contained(inside: str, here: str, home: Path) -> Finding:
-    """Judge the mounts of a sandbox.
+def shown(inside: str, here: str, home: Path) -> Sequence[str] | None:
+    """Where a sandbox shows the user's home, in words; empty is right, ``None``: not known.
 
     Args:
         inside: ``mountinfo`` of the sandbox; empty where it could not be read.
         here: ``mountinfo`` of the harness.
         home: the user's home, resolved.
     """
-    if not inside:
-        return unseen(_EXPECTED, "the sandbox's mounts could not be read")
     place = place_of(home, here)
-    if place is None:
-        return unseen(_EXPECTED, f"{home} lies on no mount that is known")
-    mounts = list(parse_mountinfo(inside))
-    bad = [mount.point for mount in mounts if _shows(mount, place)]
-    if bad:
-        return broken(_EXPECTED, f"{home} is shown at {', '.join(bad)}", "journal.jsonl")
-    return held(_EXPECTED, f"{len(mounts)} mounts, none of them of {home}", "journal.jsonl")
+    if not inside or place is None:
+        return None
+    return [f"{home} is shown at {m.point}" for m in parse_mountinfo(inside) if _shows(m, place)]
 
 
 def _shows(mount: MountLine, home: MountLine) -> bool:

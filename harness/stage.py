@@ -15,14 +15,18 @@ from harness.arming import Arming
 from harness.capture import Capture
 from harness.case.model import Step
 from harness.errors import Interrupted
-from harness.faults.base import Place, ServiceGate, WallClock
+from harness.evidence.model import Output
+from harness.faults.base import Place, WallClock
 from harness.inbox import Inbox
 from harness.journal import Journal
+from harness.packets import PacketCounter
+from harness.services.base import LiveServices
 from sandboxes import clock
 from sandboxes.base import AGENT, WORKSPACE, Ended, ProcessSpec, Sandbox
 from sandboxes.errors import CommandNotFound
 
 GRACE = 2.0
+_DRAIN = 2.0
 
 
 class DeadlineReached(Exception):
@@ -49,18 +53,19 @@ class Stage:
 
     Attributes:
         sandbox: the place.
-        services: what place faults may do to the services.
+        services: what the subject talks to.
+        packets: counts what it sends.
         argv: of the main process.
         env: of the main process; faults may change it before it starts.
         seconds: the trial's limit, from the first step.
         stopped: whether the user wants the run to end.
-        syns: connection attempts seen, see :class:`~harness.faults.base.Place`.
         addresses: of each service.
         capabilities: names of what the place can do.
     """
 
     sandbox: Sandbox
-    services: ServiceGate
+    services: LiveServices
+    packets: PacketCounter
     arming: Arming
     inbox: Inbox
     journal: Journal
@@ -71,7 +76,6 @@ class Stage:
     env: dict[str, str]
     seconds: float
     stopped: Callable[[], bool]
-    syns: Callable[[], Mapping[str, int]]
     addresses: Mapping[str, Sequence[str]]
     capabilities: frozenset[str]
     main: int | None = None
@@ -80,6 +84,7 @@ class Stage:
     started: float = 0.0
     wall: WallClock = field(default_factory=WallClock)
     _ended: dict[int, Ended] = field(default_factory=dict)
+    _outputs: tuple[Output, Output] | None = None
 
     # -- steps
 
@@ -199,13 +204,24 @@ class Stage:
             self.env,
             self.capabilities,
             self.canary,
-            self.syns,
+            self.packets.syns,
             self.addresses,
             self._ended,
             self.wall,
         )
 
+    def finish_outputs(self) -> tuple[Output, Output]:
+        """What the main process printed; to be asked when every writer is dead."""
+        if self._outputs is None:
+            self._outputs = self.stdout.finish(_DRAIN), self.stderr.finish(_DRAIN)
+        return self._outputs
+
     # -- waiting
+
+    def pause(self, seconds: float) -> None:
+        """Let ``seconds`` go by, everything looked after; the trial's limit is over by now."""
+        self.deadline = float("inf")
+        self.until(lambda: False, seconds)
 
     def until(self, done: Callable[[], bool], at_most: float | None = None) -> bool:
         """Wait until ``done``; ``False`` after ``at_most`` seconds.

@@ -22,6 +22,8 @@ AGENT_HOME = "/home/agent"
 WORKSPACE = "/workspace"
 AGENT = "agent"
 ROOT = "root"
+#: The agent's uid and gid, as the sandbox and every listing show it.
+AGENT_UID = 61234
 
 
 class Root(enum.StrEnum):

@@ -1,0 +1,161 @@
+"""Puts the evidence of a trial together from what the stages recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from harness import sentinels
+from harness.case.model import Case
+from harness.collect import Collected, PathKey
+from harness.evidence.changes import path_state
+from harness.evidence.model import (
+    Evidence,
+    FaultRecord,
+    ModelRecord,
+    Network,
+    Output,
+    PathState,
+    Processes,
+    Request,
+    SecretHit,
+    path_from_text,
+)
+from harness.secrets import Screen
+from harness.stage import Ending
+from sandboxes.base import Kind, Listing, Manifest, Root
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What was recorded while the subject lived, all of it closed by now.
+
+    ``collected`` is ``None`` where the trees could not be taken.
+    """
+
+    before: Listing
+    collected: Collected | None
+    processes: Processes
+    requests: Sequence[Request]
+    model: ModelRecord
+    network: Network
+    faults: Sequence[FaultRecord]
+    stdout: Output
+    stderr: Output
+    ending: Ending
+    final_text: str | None
+    own: Sequence[str]
+
+
+def assemble(case: Case, wanted: Sequence[PathKey], screen: Screen, seen: Recorded) -> Evidence:
+    """The evidence, screened: no planted secret is in it any more, only the marks.
+
+    Args:
+        case: of the trial.
+        wanted: paths that an expectation names.
+        screen: finds the trial's secrets.
+        seen: what the stages recorded.
+    """
+    hits: list[SecretHit] = []
+
+    def screened(data: bytes, where: str) -> bytes:
+        clean, marks = screen.screen(data)
+        hits.extend(SecretHit(mark.name, mark.encoding, where) for mark in marks)
+        return clean
+
+    stdout = _screened_output(seen.stdout, screened(seen.stdout.data, "stdout"))
+    stderr = _screened_output(seen.stderr, screened(seen.stderr.data, "stderr"))
+    got = seen.collected
+    contents = {
+        (root, path): screened(data, f"file:{root}:{path}")
+        for (root, path), data in (got.contents if got else {}).items()
+    }
+    hits += [
+        SecretHit(*_mark(mark), f"request:{request.service}:{request.seq}")
+        for request in seen.requests
+        for mark in request.secrets
+    ]
+    final = None if seen.final_text is None else screen.screen(seen.final_text.encode())[0]
+    return Evidence(
+        changes=got.changes if got else (),
+        paths=_states(wanted, got),
+        contents={key: data for key, data in contents.items() if got and key not in got.cut},
+        sentinels=_sentinels(seen.before, got),
+        listed=frozenset(Root) if got else frozenset(),
+        requests=seen.requests,
+        stdout=stdout,
+        stderr=stderr,
+        processes=seen.processes,
+        network=seen.network,
+        faults=seen.faults,
+        model=seen.model,
+        ended_by=_ended_by(seen.ending, got),
+        exit_code=seen.ending.exit_code,
+        final_text=None if final is None else final.decode("utf-8", "replace"),
+        secrets=tuple(hits) if case.secrets else None,
+        own=seen.own,
+        prices=case.prices,
+        notes={"unscanned": _unscanned(seen)},
+    )
+
+
+def _mark(text: str) -> tuple[str, str]:
+    """Name and encoding out of ``[secret:NAME:ENCODING]``."""
+    _, name, encoding = text.strip("[]").split(":", 2)
+    return name, encoding
+
+
+def _screened_output(raw: Output, data: bytes) -> Output:
+    return Output(data, raw.total, raw.capped)
+
+
+def _ended_by(ending: Ending, got: Collected | None) -> str:
+    if not ending.by:
+        return "lost"
+    killed = ending.by == "signal" and ending.exit_code == 128 + 9
+    return "oom" if killed and got is not None and got.usage.oom_kills else ending.by
+
+
+def _unscanned(seen: Recorded) -> list[str]:
+    """Where a secret could be that nobody looked at."""
+    streams = {"stdout": seen.stdout, "stderr": seen.stderr}
+    places = [name for name, output in streams.items() if output.capped]
+    got = seen.collected
+    if got is None:
+        return [*places, "files"]
+    return places + sorted(f"file:{root}:{path}" for root, path in got.cut | got.unread)
+
+
+def _states(wanted: Sequence[PathKey], got: Collected | None) -> Mapping[PathKey, PathState | None]:
+    if got is None:
+        return {}
+    found: dict[PathKey, PathState | None] = {}
+    for root, path in wanted:
+        tree = _tree(got.listing, root)
+        if tree is None or _behind_link(tree, path):
+            continue
+        entry = tree.get(path_from_text(path))
+        found[root, path] = None if entry is None else path_state(entry)
+    return found
+
+
+def _tree(listing: Listing, root: Root) -> Manifest | None:
+    match root:
+        case Root.HOME:
+            return listing.home
+        case Root.WORKSPACE:
+            return listing.workspace
+        case Root.SYSTEM:
+            return {c.path: c.after for c in listing.system if c.after is not None}
+
+
+def _behind_link(tree: Manifest, path: str) -> bool:
+    """Whether a folder on the way is a link: then the path is somewhere else."""
+    parts = path_from_text(path).split("/")
+    above = ("/".join(parts[:n]) for n in range(1, len(parts)))
+    return any((entry := tree.get(step)) is not None and entry.kind is Kind.LINK for step in above)
+
+
+def _sentinels(before: Listing, got: Collected | None) -> Mapping[str, tuple[bool, bool]]:
+    after = got.listing.home if got else {}
+    return {path: (path in before.home, path in after) for path in sentinels.SENTINELS}

@@ -1,0 +1,104 @@
+"""The ``shakeout`` command: finds the verb, runs it, and alone turns errors into exit codes.
+
+A verb is a module of ``harness/commands`` with ``configure(parser)`` and ``run(args) -> int``;
+it is imported only when it is asked for, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Protocol, cast
+
+from harness import __version__
+
+USAGE = 2
+ERROR = 4
+INTERRUPTED = 130
+
+#: The verbs, in the order of ``--help``; a verb's module has its name.
+VERBS: Mapping[str, str] = {
+    "run": "run cases and judge them by evidence",
+    "check": "say whether case files are valid, and where they are not",
+    "list": "list cases",
+    "new": "write a first case that runs",
+    "explain": "document a fault, oracle, service, subject or field",
+    "model": "serve a script as a model, alone",
+    "doctor": "say what works on this machine, and how to get what does not",
+    "clean": "remove what killed runs have left",
+}
+
+
+class Verb(Protocol):
+    """The shape of a module of ``harness/commands``."""
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add the verb's arguments."""
+
+    def run(self, args: argparse.Namespace) -> int:
+        """Do it; gives the exit code."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; gives the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    parser = _parser(words)
+    args = parser.parse_args(words)
+    if not getattr(args, "verb", None):
+        parser.print_help()
+        return USAGE
+    try:
+        return _verb(args)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ERROR
+    except Exception as error:  # noqa: BLE001 - the last resort: a bug of ours is exit 4
+        return _failed(error)
+
+
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """The parser; only the verb that is asked for is configured in full."""
+    parser = argparse.ArgumentParser(
+        prog="shakeout",
+        description="Rehearse an agent runtime under declared faults, in disposable sandboxes, "
+        "and believe only evidence.",
+    )
+    parser.add_argument("--version", action="version", version=f"shakeout {__version__}")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs")
+    asked = next((word for word in words if not word.startswith("-")), None)
+    for verb, summary in VERBS.items():
+        sub = verbs.add_parser(
+            verb, help=summary, description=f"{summary[0].upper()}{summary[1:]}."
+        )
+        if verb == asked:
+            _module(verb).configure(sub)
+    return parser
+
+
+def _module(verb: str) -> Verb:
+    return cast("Verb", importlib.import_module(f"harness.commands.{verb}"))
+
+
+def _verb(args: argparse.Namespace) -> int:
+    from harness.housekeeping import sweep  # noqa: PLC0415 - not for --help
+
+    sweep()
+    return int(_module(args.verb).run(args))
+
+
+def _failed(error: Exception) -> int:
+    from harness.errors import UsageError  # noqa: PLC0415 - not for --help
+
+    if isinstance(error, UsageError):
+        sys.stderr.write(f"shakeout: {error}\n")
+        return USAGE
+    import traceback  # noqa: PLC0415 - not for --help
+
+    traceback.print_exception(error)
+    sys.stderr.write("shakeout: this is a bug of shakeout; please report what is above\n")
+    return ERROR

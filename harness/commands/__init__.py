@@ -1,0 +1,1 @@
+"""One module for each verb: ``configure(parser)`` and ``run(args) -> int``."""

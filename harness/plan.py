@@ -1,0 +1,210 @@
+"""What a run will do: every trial, in order, and what each would lack here.
+
+Planning starts nothing. A trial that cannot be tried is planned all the same, with what it
+lacks; it will be reported as unavailable and never left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from harness.case.expand import expand
+from harness.case.model import Case, Fault, Step, SubjectRef
+from harness.errors import Lack
+from harness.faults.registry import FAULTS
+from harness.subjects.base import Identity, Missing, Subject
+from harness.subjects.registry import SUBJECTS
+from sandboxes.base import Capability, Probe
+from verifiers.verdicts import Reason
+
+_LIMITS = {"memory": "limits.memory", "pids": "limits.pids", "disk": "limits.disk"}
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One execution to be: case, subject, sandbox and seed.
+
+    Attributes:
+        id: name of its folder, unique in the run.
+        kind: ``trial``, ``control`` or ``sabotage``.
+        case: with one subject and concrete faults.
+        ref: what the case says of the subject.
+        subject: its adapter.
+        identity: what would run; ``None`` where it is not installed.
+        backend: name of the sandbox backend; empty where none is available.
+        grade: of the backend.
+        capabilities: what the backend can do.
+        seed: of everything that is chosen by chance in it.
+        repeat: from 1.
+        group: the id without the repeat; repeats of a group are compared.
+        lacks: what is missing; then it is not tried.
+    """
+
+    id: str
+    kind: str
+    case: Case
+    ref: SubjectRef
+    subject: Subject
+    identity: Identity | None
+    backend: str
+    grade: str
+    capabilities: frozenset[str]
+    seed: int
+    repeat: int
+    group: str
+    lacks: Sequence[Lack] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """How cases become trials.
+
+    Attributes:
+        subject: replaces the subject of every case.
+        backend: ``auto`` or the name of one.
+        repeat: how often each is done.
+        seed: of the run.
+        control: whether each case's clean control runs beside it.
+    """
+
+    subject: str | None = None
+    backend: str = "auto"
+    repeat: int = 1
+    seed: int = 0
+    control: bool = False
+
+
+def plan(
+    cases: Sequence[Case], probes: Mapping[str, Probe], selection: Selection
+) -> tuple[Trial, ...]:
+    """Every trial of these cases, in order.
+
+    Args:
+        cases: as loaded.
+        probes: what each backend found, by name, in order of preference.
+        selection: how to multiply them.
+    """
+    return tuple(
+        trial
+        for case in cases
+        for variant, number in expand(case, selection.subject)
+        for kind, variation in _kinds(variant, control=selection.control)
+        for trial in _repeats(variation, kind, number, probes, selection)
+    )
+
+
+def _kinds(case: Case, *, control: bool) -> Iterator[tuple[str, Case]]:
+    yield "trial", case
+    if control:
+        yield "control", clean_control(case)
+
+
+def clean_control(case: Case) -> Case:
+    """The same case with nothing wrong in it: no faults, and what ``control`` says instead."""
+    control = case.control
+    changed = replace(case, faults=(), each={}, known=(), sabotage=(), control=None)
+    if control is None:
+        return changed
+    if control.script is not None:
+        changed = replace(changed, script=control.script, stimulus=())
+    if control.stimulus is not None:
+        changed = replace(changed, stimulus=control.stimulus)
+    if control.expect is not None:
+        changed = replace(changed, expect=control.expect)
+    return changed
+
+
+def _repeats(
+    case: Case, kind: str, number: int | None, probes: Mapping[str, Probe], selection: Selection
+) -> Iterator[Trial]:
+    ref = case.subjects[0]
+    subject = SUBJECTS[ref.name]
+    found = subject.identify(ref, case)
+    lacks = list(_subject_lacks(ref, found))
+    needed = needs(case)
+    probe, missing = choose(probes, selection.backend, needed)
+    lacks += missing
+    parts = [case.id, ref.name, probe.backend if probe else "none"]
+    parts += [kind] if kind != "trial" else []
+    parts += [f"m{number}"] if number is not None else []
+    group = ".".join(parts)
+    for repeat in range(1, selection.repeat + 1):
+        yield Trial(
+            id=f"{group}.r{repeat}" if selection.repeat > 1 else group,
+            kind=kind,
+            case=case,
+            ref=ref,
+            subject=subject,
+            identity=found if isinstance(found, Identity) else None,
+            backend=probe.backend if probe else "",
+            grade=probe.grade if probe else "",
+            capabilities=_available(probe) if probe else frozenset(),
+            seed=selection.seed,
+            repeat=repeat,
+            group=group,
+            lacks=tuple(lacks),
+        )
+
+
+def _subject_lacks(ref: SubjectRef, found: Identity | Missing) -> Iterator[Lack]:
+    if isinstance(found, Missing):
+        reason = Reason.TOOL_MISSING if ref.name == "command" else Reason.SUBJECT_MISSING
+        yield Lack(reason, found.reason, found.remedy)
+
+
+def needs(case: Case) -> frozenset[str]:
+    """The capabilities without which this case cannot be tried."""
+    sandbox = case.sandbox
+    needed = {*sandbox.needs, "network.none"}
+    needed |= {_LIMITS[name] for name in sandbox.written if name in _LIMITS}
+    needed |= {"network.services"} if sandbox.network == "services" else set()
+    needed |= {"clock.wall"} if sandbox.clock.at is not None else set()
+    needed |= {"clock.zone"} if sandbox.clock.zone is not None else set()
+    needed |= {"user.root"} if any(_as_root(step) for step in case.steps) else set()
+    for fault in case.faults:
+        needed |= set(FAULTS[fault.fault].needs)
+    return frozenset(needed)
+
+
+def shims_clock(case: Case) -> bool:
+    """Whether the wall clock of this case is moved, at the start or by a fault."""
+    return case.sandbox.clock.at is not None or any(_moves_clock(f) for f in case.faults)
+
+
+def _moves_clock(fault: Fault) -> bool:
+    return "clock.wall" in FAULTS[fault.fault].needs
+
+
+def _as_root(step: Step) -> bool:
+    return step.kind == "run" and step.user == "root"
+
+
+def choose(
+    probes: Mapping[str, Probe], wanted: str, needed: frozenset[str]
+) -> tuple[Probe | None, Sequence[Lack]]:
+    """The backend to use, and what is missing with it.
+
+    ``auto`` takes the first that has every needed capability, else the first available one,
+    whose gaps are then reported.
+    """
+    candidates = [p for p in probes.values() if wanted in ("auto", p.backend)]
+    up = [p for p in candidates if p.available]
+    for probe in up:
+        if needed <= _available(probe):
+            return probe, ()
+    if up:
+        return up[0], [_missing(up[0], name) for name in sorted(needed - _available(up[0]))]
+    return None, [
+        Lack(Reason.BACKEND_MISSING, f"{p.backend}: {p.reason}", p.remedy) for p in candidates
+    ]
+
+
+def _available(probe: Probe) -> frozenset[str]:
+    return frozenset(name for name, cap in probe.capabilities.items() if cap.available)
+
+
+def _missing(probe: Probe, name: str) -> Lack:
+    cap = probe.capabilities.get(name, Capability(name, available=False, detail="not known"))
+    what = f"{probe.backend} ({probe.grade} grade) lacks {name}: {cap.detail}"
+    return Lack(Reason.CAPABILITY_MISSING, what, cap.remedy)

@@ -1,0 +1,86 @@
+"""Shows a run while it goes on: one line for each trial that has ended, on stderr."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Protocol
+
+from sandboxes import clock
+from verifiers.verdicts import Verdict
+
+_MARKS = {
+    Verdict.PASSED: "passed",
+    Verdict.FAILED: "FAILED",
+    Verdict.TIMED_OUT: "TIMED OUT",
+    Verdict.UNAVAILABLE: "unavailable",
+    Verdict.ERROR: "ERROR",
+}
+
+
+class Progress(Protocol):
+    """Hears of trials as they begin and end; called from the trials' threads."""
+
+    def begins(self, trial: str) -> None: ...
+
+    def ends(self, trial: str, verdict: Verdict, message: str) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Quiet:
+    """Shows nothing."""
+
+    def begins(self, trial: str) -> None:
+        """Say nothing."""
+
+    def ends(self, trial: str, verdict: Verdict, message: str) -> None:
+        """Say nothing."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class Lines:
+    """One plain line for each trial; on a terminal also what runs right now."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._done = 0
+        self._running: dict[str, float] = {}
+        self._lock = threading.Lock()
+        self._live = sys.stderr.isatty()
+
+    def begins(self, trial: str) -> None:
+        """Show it as running."""
+        with self._lock:
+            self._running[trial] = clock.monotonic()
+            self._show()
+
+    def ends(self, trial: str, verdict: Verdict, message: str) -> None:
+        """Write its line."""
+        with self._lock:
+            seconds = clock.monotonic() - self._running.pop(trial, clock.monotonic())
+            self._done += 1
+            self._wipe()
+            text = f"[{self._done}/{self._total}] {_MARKS[verdict]:<11} {trial} ({seconds:.1f} s)"
+            if verdict is not Verdict.PASSED and message:
+                text += f": {message}"
+            sys.stderr.write("".join(c if c.isprintable() else " " for c in text) + "\n")
+            self._show()
+
+    def close(self) -> None:
+        """Wipe what shows running trials."""
+        with self._lock:
+            self._wipe()
+            sys.stderr.flush()
+
+    def _wipe(self) -> None:
+        if self._live:
+            sys.stderr.write("\r\x1b[K")
+
+    def _show(self) -> None:
+        if self._live and self._running:
+            names = ", ".join(self._running)
+            sys.stderr.write(f"\r\x1b[K{self._done}/{self._total} running {names}"[:100])
+        sys.stderr.flush()

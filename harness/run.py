@@ -1,0 +1,124 @@
+"""A run: many trials, in parallel, and what becomes of the machine around them.
+
+The user's Ctrl-C, once, ends the run in order: what runs is stopped, taken down and destroyed,
+what has not begun is reported as not begun.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+
+from harness.attempt import Bench
+from harness.plan import Trial
+from harness.progress import Progress
+from harness.services.host import ServiceHost
+from harness.trial import Outcome, run_trial
+from sandboxes.base import Probe, Site
+from sandboxes.errors import SandboxError
+from sandboxes.registry import BACKENDS
+
+_LOOK = 0.2
+
+
+@dataclass(slots=True)
+class Interrupt:
+    """Whether the user wants the run to end."""
+
+    event: threading.Event = field(default_factory=threading.Event)
+
+    @contextmanager
+    def caught(self) -> Iterator[None]:
+        """Take SIGINT and SIGTERM as a wish to end; a second one ends at once."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            for number in before:
+                signal.signal(number, self._note)
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - a handler
+        if self.event.is_set():
+            raise KeyboardInterrupt
+        self.event.set()
+
+
+def probe(wanted: str) -> Mapping[str, Probe]:
+    """What the backends find, in order of preference; only ``wanted`` unless it is ``auto``."""
+    names = [name for name in BACKENDS if wanted in ("auto", name)]
+    return {name: BACKENDS[name].probe() for name in names}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a run goes.
+
+    Attributes:
+        run: its id.
+        folder: empty, absolute.
+        parallel: trials at a time.
+        inject: whether faults are armed.
+    """
+
+    run: str
+    folder: Path
+    parallel: int
+    inject: bool
+
+
+def run_trials(
+    trials: Sequence[Trial], settings: Settings, progress: Progress, interrupt: Interrupt
+) -> Mapping[str, Outcome]:
+    """Run the trials; gives the outcome of each that began, by its id."""
+    outcomes: dict[str, Outcome] = {}
+
+    def one(trial: Trial, bench: Bench) -> None:
+        if interrupt.event.is_set():
+            return
+        progress.begins(trial.id)
+        outcome = outcomes[trial.id] = run_trial(trial, bench)
+        progress.ends(trial.id, outcome.verdict.verdict, outcome.verdict.message)
+
+    with interrupt.caught(), ExitStack() as stack:
+        bench = Bench(
+            folder=settings.folder,
+            sites=_open_sites(trials, settings.run, stack),
+            host=stack.enter_context(ServiceHost()),
+            inject=settings.inject,
+            stopped=interrupt.event.is_set,
+        )
+        pool = stack.enter_context(ThreadPoolExecutor(settings.parallel, "shakeout-trial"))
+        try:
+            pending = {pool.submit(one, trial, bench) for trial in trials}
+            while pending:
+                done, pending = wait(pending, _LOOK, FIRST_COMPLETED)
+                for future in done:
+                    future.result()
+        except BaseException:
+            interrupt.event.set()  # what runs is stopped before anything is taken down
+            raise
+    return outcomes
+
+
+def _open_sites(
+    trials: Sequence[Trial], run: str, stack: ExitStack
+) -> Mapping[str, Site | SandboxError]:
+    """Get each backend ready that is used; an error goes to the trials that wanted it."""
+    sites: dict[str, Site | SandboxError] = {}
+    for name in dict.fromkeys(t.backend for t in trials if t.backend and not t.lacks):
+        try:
+            sites[name] = stack.enter_context(BACKENDS[name].site(run))
+        except SandboxError as error:
+            sites[name] = error
+    return sites
