@@ -20,8 +20,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from sandboxes import clock, proc, wall
-from sandboxes.backends import bubblewrap_probe
+from sandboxes import clock, probing, proc, wall
 from sandboxes.base import (
     Ended,
     Entry,
@@ -71,14 +70,31 @@ class Bubblewrap:
 
 @functools.cache
 def _probe(backend: Bubblewrap) -> Probe:
-    return bubblewrap_probe.probe(backend)
+    grade = "root" if os.geteuid() == 0 else "user"
+    versions = {"kernel": os.uname().release}
+    try:
+        program = _program()
+        said = proc.run([str(program), "--version"], timeout=5).stdout
+        versions["bubblewrap"] = said.decode("utf-8", "replace").split()[-1]
+        with backend.site(f"probe-{os.getpid()}") as site:
+            capabilities = probing.examine(site, grade)
+    except BackendUnavailable as error:
+        return Probe(backend.name, False, grade, str(error), error.remedy, {}, versions)
+    except SandboxError as error:
+        return Probe(backend.name, False, grade, str(error), "", {}, versions)
+    return Probe(backend.name, True, grade, "", "", capabilities, versions)
+
+
+def _program() -> Path:
+    program = proc.which("bwrap")
+    if program is None:
+        raise BackendUnavailable("bwrap was not found in PATH", INSTALL)
+    return program
 
 
 @contextlib.contextmanager
 def _site(run: str) -> Iterator[BubblewrapSite]:
-    program = proc.which("bwrap")
-    if program is None:
-        raise BackendUnavailable("bwrap was not found in PATH", INSTALL)
+    program = _program()
     cgroups.sweep()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours:
@@ -305,15 +321,16 @@ class BubblewrapSandbox:
     def destroy(self) -> Sequence[str]:
         """Remove it all; a second call, and one after the sandbox was lost, gives nothing."""
         left: Sequence[str] = []
+        if self._packets is not None:
+            self._packets.close()  # before the keeper's copy, which is then slow instead of ours
         if not self._destroyed:
             with contextlib.suppress(SandboxLost):
                 left = self._keeper.ask({"op": "destroy"}, timeout=_DESTROY_SECONDS).body["left"]
         self._destroyed = True
         self._keeper.close()
         self._init.close()
-        for sock in (self._packets, *self._listeners.values()):
-            if sock is not None:
-                sock.close()
+        for sock in self._listeners.values():
+            sock.close()
         return left
 
     def _ask(self, operation: str, **arguments: object) -> dict[str, Any]:

@@ -165,8 +165,12 @@ class Group:
     unified_freezer: bool
 
     def entrances(self) -> list[int]:
-        """Descriptors of ``cgroup.procs``: a process that writes 0 to each has joined."""
-        return [os.open("cgroup.procs", os.O_WRONLY, dir_fd=fd) for fd in self.folders]
+        """Descriptors of files: a process of one thread that writes 0 to each has joined.
+
+        Version 1 has ``tasks``, which moves a thread without the lock over all processes of
+        the machine that ``cgroup.procs`` takes; on an idle machine that lock costs 15 ms.
+        """
+        return [_entrance(fd) for fd in self.folders]
 
     def limit_memory(self, size: int) -> None:
         """Limit memory, with no swap beside it."""
@@ -223,11 +227,18 @@ class Group:
             os.close(fd)
 
 
+def _entrance(folder: int) -> int:
+    try:
+        return os.open("tasks", os.O_WRONLY, dir_fd=folder)
+    except FileNotFoundError:
+        return os.open("cgroup.procs", os.O_WRONLY, dir_fd=folder)
+
+
 def open_site(run: str, owner: int) -> Site:
     """Make the site group wherever groups can be made; without any, ``provides`` is empty."""
     site = Site(owner_name(run, owner))
     missing = {"memory", "pids", "freezer"}
-    for hierarchy in sorted(_here(), key=lambda h: not h.unified):
+    for hierarchy in sorted(_here(), key=lambda h: h.unified):
         for where in dict.fromkeys((hierarchy.path, os.path.join(hierarchy.path, hierarchy.own))):
             provides = _try(hierarchy, where.rstrip("/"), site.name, missing)
             if provides:

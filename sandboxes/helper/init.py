@@ -155,7 +155,7 @@ def run(
 ) -> None:
     """Be pid 1; never returns."""
     try:
-        kernel.mount("proc", stage.PROC, "proc", kernel.NOSUID | kernel.NODEV | kernel.NOEXEC)
+        stage.mount_proc()
         namespaces = _build(plan["argv"], own_users=place.own_users)
         kernel.empty_bounding_set()
         kernel.hide_memory()

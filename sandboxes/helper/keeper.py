@@ -390,7 +390,9 @@ def serve(ground: Ground, harness: socket.socket) -> None:
         return
     wire.send(harness, answer, fds=[sock.fileno() for sock in handed])
     for sock in handed:
-        sock.close()
+        # The last to close a packet socket waits 10 ms for the kernel: let that be us, at exit.
+        if sock.family != socket.AF_PACKET:
+            sock.close()
     left: list[str] | None = None
     try:
         while left is None:

@@ -23,6 +23,9 @@ from sandboxes.helper import kernel, seccomp
 _REPORT = 3  # the descriptor that tells why execve did not happen
 _NOT_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ELOOP})
 _UNRUNNABLE = _NOT_THERE | {errno.ENOEXEC, errno.EISDIR, errno.EPERM, errno.EINVAL, errno.ELIBBAD}
+_CHANGED_SIGNALS = tuple(
+    int(getattr(signal, f"SIG{name}")) for name in ("INT", "HUP", "QUIT", "PIPE", "XFSZ", "CHLD")
+)
 _FILTER = seccomp.program()
 
 
@@ -121,11 +124,10 @@ def _drop(place: Place, user: str) -> None:
 
 
 def _reset_signals() -> None:
+    """The dispositions that Python and the helper changed; a handler would be reset by ``execve``."""
     signal.set_wakeup_fd(-1)
-    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
-        if number < signal.SIGRTMIN:
-            signal.signal(number, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_SETMASK, set())
+    for number in _CHANGED_SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
 
 
 def _execute(argv: list[str], env: dict[str, str]) -> tuple[str, str]:

@@ -44,7 +44,7 @@ def row(folder: int, name: str | bytes, status: os.stat_result, *, digest: bool 
     if what == "file" and digest:
         sha256, size = _digest(folder, name, size)
     elif what == "link":
-        target = os.fsdecode(os.readlink(name, dir_fd=folder))
+        target = os.fsdecode(os.readlink(os.fsencode(name), dir_fd=folder))
     return [
         what,
         stat.S_IMODE(status.st_mode),
