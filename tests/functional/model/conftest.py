@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +48,25 @@ class Served:
         sock.sendall(request)
         return sock
 
+    def start(self, path: str, body: object) -> socket.socket:
+        """Send a POST and leave the connection to the caller."""
+        data = json.dumps(body).encode()
+        head = f"POST {path} HTTP/1.1\r\nhost: model\r\ncontent-length: {len(data)}\r\n\r\n"
+        return self.send(head.encode() + data)
+
+    @staticmethod
+    def drain(sock: socket.socket) -> tuple[bytes, str]:
+        """Everything that comes, and what ended it: ``closed``, ``reset`` or ``silent``."""
+        reply = b""
+        try:
+            while piece := sock.recv(65536):
+                reply += piece
+        except ConnectionResetError:
+            return reply, "reset"
+        except TimeoutError:
+            return reply, "silent"
+        return reply, "closed"
+
     def ask(
         self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None
     ) -> tuple[int, dict[str, str], bytes]:
@@ -56,9 +76,8 @@ class Served:
         lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
         lines.append(f"content-length: {len(data)}")
         with self.send("\r\n".join(lines).encode() + b"\r\n\r\n" + data) as sock:
-            reply = b""
-            while piece := sock.recv(65536):
-                reply += piece
+            reply, ended = self.drain(sock)
+        assert ended == "closed"
         head, _, rest = reply.partition(b"\r\n\r\n")
         status, *fields = head.decode().split("\r\n")
         return int(status.split()[1]), dict(f.split(": ", 1) for f in fields), rest
@@ -78,6 +97,13 @@ Serve = Callable[..., Served]
 def host() -> Iterator[ServiceHost]:
     with ServiceHost() as host:
         yield host
+
+
+@pytest.fixture
+def closing() -> Iterator[Callable[[Any], Any]]:
+    """Closes every client that goes through it."""
+    with ExitStack() as stack:
+        yield stack.enter_context
 
 
 @pytest.fixture

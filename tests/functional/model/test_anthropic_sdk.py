@@ -20,7 +20,7 @@ TOOLS = [
 ]
 SCRIPT = [
     ScriptStep(
-        say="I will count them: ✓ – naïve.",
+        say="I will count them: ✓ naïve.",
         calls=[Call("run", args={"command": "wc -l < 'a b'"})],
         usage={"input": 1234, "output": 56},
     ),
@@ -28,10 +28,15 @@ SCRIPT = [
 ]
 
 
-def client(served, retries=0, timeout=10):
-    return anthropic.Anthropic(
-        base_url=served.url, api_key="x", max_retries=retries, timeout=timeout
-    )
+@pytest.fixture
+def client(closing):
+    def connect(served, retries=0, timeout=10):
+        model = anthropic.Anthropic(
+            base_url=served.url, api_key="x", max_retries=retries, timeout=timeout
+        )
+        return closing(model)
+
+    return connect
 
 
 def ask(model, text="go", **more):
@@ -46,7 +51,7 @@ def ask(model, text="go", **more):
 
 def check_tool_turn(message):
     text, call = message.content
-    assert text.text == "I will count them: ✓ – naïve."
+    assert text.text == "I will count them: ✓ naïve."
     assert (call.type, call.name, call.input) == ("tool_use", "Bash", {"command": "wc -l < 'a b'"})
     assert call.id.startswith("toolu_")
     assert message.id.startswith("msg_")
@@ -55,7 +60,7 @@ def check_tool_turn(message):
     assert (message.usage.input_tokens, message.usage.output_tokens) == (1234, 56)
 
 
-def test_a_tool_turn_and_its_end_are_understood(serve):
+def test_a_tool_turn_and_its_end_are_understood(serve, client):
     model = client(serve(SCRIPT))
     check_tool_turn(ask(model))
     last = ask(model)
@@ -63,7 +68,7 @@ def test_a_tool_turn_and_its_end_are_understood(serve):
     assert last.stop_reason == "end_turn"
 
 
-def test_a_streamed_turn_builds_the_same_message(serve):
+def test_a_streamed_turn_builds_the_same_message(serve, client):
     with client(serve(SCRIPT)).messages.stream(
         model="claude-x", max_tokens=9, messages=[{"role": "user", "content": "x"}], tools=TOOLS
     ) as stream:
@@ -74,7 +79,7 @@ def test_a_streamed_turn_builds_the_same_message(serve):
     assert kinds.count("content_block_start") == kinds.count("content_block_stop") == 2
 
 
-def test_ids_of_calls_and_messages_are_never_used_twice(serve):
+def test_ids_of_calls_and_messages_are_never_used_twice(serve, client):
     model = client(serve([ScriptStep(calls=SCRIPT[0].calls, repeat=None)]))
     replies = [ask(model) for _ in range(5)]
     assert len({reply.content[0].id for reply in replies}) == 5
@@ -95,7 +100,7 @@ def test_ids_of_calls_and_messages_are_never_used_twice(serve):
     ],
 )
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_status_is_the_error_of_that_kind(serve, status, error, kind, stream):
+def test_a_status_is_the_error_of_that_kind(serve, client, status, error, kind, stream):
     served = serve(SCRIPT)
     served.fault("model.status", {"status": status, "message": "no"})
     with pytest.raises(error) as caught:
@@ -105,7 +110,7 @@ def test_a_status_is_the_error_of_that_kind(serve, status, error, kind, stream):
     assert caught.value.request_id.startswith("req_")
 
 
-def test_a_429_is_retried_when_it_says_and_gets_the_same_turn(serve):
+def test_a_429_is_retried_when_it_says_and_gets_the_same_turn(serve, client):
     served = serve(SCRIPT)
     served.fault("model.status", {"status": 429, "headers": {"Retry-After": "0.3"}})
     begun = clock.monotonic()
@@ -118,7 +123,7 @@ def test_a_429_is_retried_when_it_says_and_gets_the_same_turn(serve):
     assert second.headers["x-stainless-retry-count"] == "1"
 
 
-def test_a_client_that_gives_up_on_a_hanging_reply_gets_the_same_turn(serve):
+def test_a_client_that_gives_up_on_a_hanging_reply_gets_the_same_turn(serve, client):
     served = serve(SCRIPT)
     served.fault("model.hang")
     check_tool_turn(ask(client(served, retries=1, timeout=0.4)))
@@ -127,7 +132,7 @@ def test_a_client_that_gives_up_on_a_hanging_reply_gets_the_same_turn(serve):
     assert served.live.model().served == 1
 
 
-def test_a_request_beyond_the_script_is_refused_and_not_retried(serve):
+def test_a_request_beyond_the_script_is_refused_and_not_retried(serve, client):
     served = serve([ScriptStep(say="Done.")])
     model = client(served, retries=2)
     ask(model)
@@ -138,7 +143,7 @@ def test_a_request_beyond_the_script_is_refused_and_not_retried(serve):
     assert (record.turns, record.served, record.left, record.beyond) == (1, 1, 0, 1)
 
 
-def test_tokens_are_counted_and_models_listed_beside_the_script(serve):
+def test_tokens_are_counted_and_models_listed_beside_the_script(serve, client):
     served = serve(SCRIPT)
     model = client(served)
     counted = model.messages.count_tokens(
@@ -151,14 +156,14 @@ def test_tokens_are_counted_and_models_listed_beside_the_script(serve):
     assert served.kinds(4) == ["probe", "probe", "probe", "turn"]
 
 
-def test_an_error_in_the_stream_is_raised(serve):
+def test_an_error_in_the_stream_is_raised(serve, client):
     served = serve(SCRIPT)
     served.fault("model.stream-error", {"message": "Overloaded"})
     with pytest.raises(anthropic.APIStatusError, match="overloaded_error"):
         list(ask(client(served), stream=True))
 
 
-def test_a_refusal_says_so(serve):
+def test_a_refusal_says_so(serve, client):
     served = serve(SCRIPT)
     served.fault("model.refusal", times=None)
     model = client(served)
@@ -166,6 +171,6 @@ def test_a_refusal_says_so(serve):
     assert message.stop_reason == "refusal"
     assert message.stop_details.explanation == "I can't help with that."
     with model.messages.stream(
-        model="c", max_tokens=9, messages=[{"role": "user", "content": "x"}]
+        model="c", max_tokens=9, messages=[{"role": "user", "content": "x"}], tools=TOOLS
     ) as stream:
         assert stream.get_final_message().stop_reason == "refusal"
