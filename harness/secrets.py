@@ -28,7 +28,6 @@ _RANDOM = 40
 _BLOCK = 1 << 18
 _LONGEST_FORM = 16  # times a secret's length, escapes and separators included
 _LEAST = 12
-_MARK = re.compile(r"\[secret:(.+):([a-z0-9-]+)\]")
 _PACKED = {"base64": (3, rb"[A-Za-z0-9+/_-]"), "base32": (5, rb"[A-Za-z2-7]")}
 
 
@@ -37,12 +36,15 @@ def plant(names: Iterable[str], random: Random) -> dict[str, str]:
     return {name: _PREFIX + "".join(random.choices(_ALPHABET, k=_RANDOM)) for name in names}
 
 
-def read_mark(mark: str) -> tuple[str, str]:
-    """The name and the encoding that a mark tells of."""
-    match = _MARK.fullmatch(mark)
-    if match is None:
-        raise ValueError(f"no mark of a secret: {mark!r}")
-    return match[1], match[2]
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What stands where a secret stood."""
+
+    name: str
+    encoding: str
+
+    def __str__(self) -> str:
+        return f"[secret:{self.name}:{self.encoding}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,7 @@ class _Family:
 class _Hit:
     start: int
     end: int
-    name: str
-    encoding: str
+    mark: Mark
 
 
 class Screen:
@@ -87,15 +88,15 @@ class Screen:
         """Whether there is anything to look for."""
         return bool(self._exact)
 
-    def screen(self, data: bytes) -> tuple[bytes, tuple[str, ...]]:
+    def screen(self, data: bytes) -> tuple[bytes, tuple[Mark, ...]]:
         """The data with every secret replaced, and the marks in order of appearance."""
         if not self._exact:
             return data, ()
-        marks: tuple[str, ...] = ()
+        marks: tuple[Mark, ...] = ()
         for start, end, inner in reversed(list(inflated(data, self._suspects))):
             _, found = self.screen(inner)
-            packed = tuple(mark.replace(f":{read_mark(mark)[1]}]", ":gzip]") for mark in found)
-            text = "".join(dict.fromkeys(packed)).encode()
+            packed = tuple(dict.fromkeys(Mark(mark.name, "gzip") for mark in found))
+            text = "".join(map(str, packed)).encode()
             data = data[:start] + text + data[end:]
             marks = packed + marks
         if not self._suspects(data):
@@ -104,7 +105,12 @@ class Screen:
         blocks = [stream.feed(data[at : at + _BLOCK]) for at in range(0, len(data), _BLOCK)]
         return b"".join([*blocks, stream.close()]), marks + tuple(stream.marks)
 
-    def text(self, text: str) -> tuple[str, tuple[str, ...]]:
+    def redact(self, data: bytes) -> tuple[bytes, tuple[str, ...]]:
+        """Likewise, the marks as they are written."""
+        screened, marks = self.screen(data)
+        return screened, tuple(map(str, marks))
+
+    def text(self, text: str) -> tuple[str, tuple[Mark, ...]]:
         """Likewise, for text that may hold surrogate escapes."""
         if not self._exact:
             return text, ()
@@ -114,7 +120,7 @@ class Screen:
     def hits(self, data: bytes) -> list[_Hit]:
         """Where the secrets are, in order, overlaps merged; meant for one block of data."""
         found = [
-            _Hit(at, at + len(value), name, "plain")
+            _Hit(at, at + len(value), Mark(name, "plain"))
             for name, value in self._exact
             for at in _all(data, value)
         ]
@@ -154,7 +160,7 @@ class Stream:
     """
 
     def __init__(self, screen: Screen) -> None:
-        self.marks: list[str] = []
+        self.marks: list[Mark] = []
         self._screen = screen
         self._held = b""
 
@@ -177,9 +183,8 @@ class Stream:
         for hit in self._screen.hits(self._held):
             if hit.start >= upto:
                 break
-            mark = f"[secret:{hit.name}:{hit.encoding}]"
-            self.marks.append(mark)
-            out += [self._held[at : hit.start], mark.encode()]
+            self.marks.append(hit.mark)
+            out += [self._held[at : hit.start], str(hit.mark).encode()]
             at = hit.end
         upto = max(upto, at)
         out.append(self._held[at:upto])
@@ -232,7 +237,7 @@ def _hit(data: bytes, span: tuple[int, int], name: str, family: _Family) -> _Hit
             start -= 1
     if encoding == "plain":
         encoding = _manner(data[start:end])
-    return _Hit(start, end, name, encoding)
+    return _Hit(start, end, Mark(name, encoding))
 
 
 def _manner(found: bytes) -> str:
@@ -256,7 +261,7 @@ def _merged(hits: Sequence[_Hit]) -> list[_Hit]:
     for hit in hits:
         if kept and hit.start < kept[-1].end:
             last = kept[-1]
-            kept[-1] = _Hit(last.start, max(last.end, hit.end), last.name, last.encoding)
+            kept[-1] = _Hit(last.start, max(last.end, hit.end), last.mark)
         else:
             kept.append(hit)
     return kept

@@ -14,9 +14,6 @@ from typing import Any
 
 from sandboxes.base import Root
 
-#: How much of a file's contents is kept in evidence, in bytes.
-CONTENT_CAP = 4 << 20
-
 
 @dataclass(frozen=True, slots=True)
 class PathState:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from harness.case.grammar import GrammarError, regex
 from harness.case.model import Params
-from harness.evidence.model import CONTENT_CAP, Evidence, PathState
+from harness.evidence.model import Evidence, PathState
 from harness.extension import Schema
 from harness.oracles.base import Finding, broken, held, unseen
 from sandboxes.base import AGENT_HOME, WORKSPACE, Root
@@ -136,9 +136,6 @@ def _search(pattern: str, state: PathState, data: bytes | None, expected: str) -
         return unseen(expected, "its contents were not read", _EVIDENCE)
     if regex(pattern).search(data.decode("utf-8", "replace")):
         return held(expected, _content_in_words(state, data), _EVIDENCE)
-    if state.size > CONTENT_CAP:
-        seen = f"not in the first {CONTENT_CAP} of its {state.size} bytes"
-        return unseen(expected, seen, _EVIDENCE)
     return broken(expected, _content_in_words(state, data), _EVIDENCE)
 
 

@@ -1,0 +1,187 @@
+"""Writes the evidence of a trial to its folder, and reads it back.
+
+What is read back is judged exactly as what was written. Nothing that the subject named or
+made can reach beyond the folder: its paths are only ever text, its files are stored under
+names of ours, and no link is made. Everything passes the screen, so no planted secret is in
+any of the files.
+
+``requests.jsonl`` and the bodies are written by the services as requests come in, the journal
+as the trial goes on; they lie in the same folder.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from harness.errors import EvidenceLost
+from harness.evidence import forms
+from harness.evidence.model import Evidence, Output, Request
+from harness.evidence.names import stored_name
+from harness.secrets import Screen
+from sandboxes.base import Root
+
+CASE = "case.yaml"
+EVIDENCE = "evidence.json"
+FILES = "files.json"
+NETWORK = "network.json"
+PROCESSES = "processes.json"
+REQUESTS = "requests.jsonl"
+SUBJECT = "subject"
+VERDICT = "verdict.json"
+
+
+def write_evidence(folder: Path, evidence: Evidence, screen: Screen) -> None:
+    """Write all of it, requests and journal apart.
+
+    Raises:
+        EvidenceLost: something could not be written; what is there proves nothing.
+    """
+    evidence = _screened_outputs(evidence, screen)
+    write_json(folder / FILES, [forms.change_form(c) for c in evidence.changes], screen)
+    write_json(folder / PROCESSES, forms.processes_form(evidence.processes), screen)
+    write_json(folder / NETWORK, forms.network_form(evidence.network), screen)
+    write_bytes(folder / "stdout", evidence.stdout.data + _cut_notice(evidence.stdout))
+    write_bytes(folder / "stderr", evidence.stderr.data + _cut_notice(evidence.stderr))
+    names = {
+        (root, path): f"{SUBJECT}/{stored_name(root, screen.text(path)[0])}"
+        for root, path in evidence.contents
+    }
+    for key, data in evidence.contents.items():
+        write_bytes(folder / names[key], screen.screen(data)[0])
+    write_json(folder / EVIDENCE, forms.rest_form(evidence, names), screen)
+
+
+def load_evidence(folder: Path) -> Evidence:
+    """The evidence of a stored trial.
+
+    Raises:
+        EvidenceLost: a file is missing or not what it should be.
+    """
+    rest = read_json(folder / EVIDENCE)
+    try:
+        stored = forms.Stored(
+            files=read_json(folder / FILES),
+            processes=read_json(folder / PROCESSES),
+            network=read_json(folder / NETWORK),
+            rest=rest,
+            requests=_read_requests(folder / REQUESTS),
+            outputs={name: _read_bytes(folder / name) for name in ("stdout", "stderr")},
+            contents=_read_contents(folder, rest),
+        )
+        return forms.evidence_of(stored)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise EvidenceLost(f"the evidence in {folder} is not in its form: {error!r}") from error
+
+
+def write_case(folder: Path, document: Mapping[str, Any], screen: Screen) -> None:
+    """Write the resolved case, in the order in which it was written.
+
+    Raises:
+        EvidenceLost: it could not be written.
+    """
+    text = yaml.dump(
+        dict(document), Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=100
+    )
+    write_bytes(folder / CASE, screen.screen(text.encode())[0])
+
+
+def write_json(path: Path, value: object, screen: Screen) -> None:
+    """Write a document: each string screened, and the whole again.
+
+    A secret that was cut up over several strings would show only in the whole; there is no
+    form that keeps both the document and the secret out, so the document is withheld.
+
+    Raises:
+        EvidenceLost: it could not be written.
+    """
+    text = json.dumps(_screened(value, screen), indent=1, ensure_ascii=False) + "\n"
+    data = text.encode("utf-8", "backslashreplace")  # writes half a surrogate as JSON does
+    _, marks = screen.redact(data)
+    if marks:
+        data = json.dumps({"withheld": marks}).encode() + b"\n"
+    write_bytes(path, data)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a new file.
+
+    Raises:
+        EvidenceLost: it exists, or could not be written whole.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb") as file:
+            file.write(data)
+    except OSError as error:
+        raise EvidenceLost(f"{path.name} could not be written: {error}") from error
+
+
+def read_json(path: Path) -> Any:
+    """A document.
+
+    Raises:
+        EvidenceLost: it is missing or no JSON.
+    """
+    try:
+        return json.loads(_read_bytes(path))
+    except ValueError as error:
+        raise EvidenceLost(f"{path} is no JSON: {error}") from error
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise EvidenceLost(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _screened(value: object, screen: Screen) -> object:
+    match value:
+        case str():
+            return screen.text(value)[0]
+        case Mapping():
+            return {screen.text(str(key))[0]: _screened(v, screen) for key, v in value.items()}
+        case list() | tuple():
+            return [_screened(item, screen) for item in value]
+        case _:
+            return value
+
+
+def _cut_notice(output: Output) -> bytes:
+    if not output.capped:
+        return b""
+    return f"\n[cut: the first {len(output.data)} of {output.total} bytes]\n".encode()
+
+
+def _screened_outputs(evidence: Evidence, screen: Screen) -> Evidence:
+    def clean(output: Output) -> Output:
+        return replace(output, data=screen.screen(output.data)[0])
+
+    return replace(evidence, stdout=clean(evidence.stdout), stderr=clean(evidence.stderr))
+
+
+def _read_contents(folder: Path, rest: Any) -> Mapping[tuple[Root, str], bytes]:
+    found = {}
+    for entry in rest["contents"]:
+        name = stored_name(Root(entry["root"]), entry["path"])
+        if entry["file"] != f"{SUBJECT}/{name}":
+            raise EvidenceLost(f"{folder / EVIDENCE} names a file that is not of the evidence")
+        found[Root(entry["root"]), entry["path"]] = _read_bytes(folder / entry["file"])
+    return found
+
+
+def _read_requests(path: Path) -> tuple[Request, ...]:
+    if not path.exists():
+        return ()
+    lines = [json.loads(line) for line in _read_bytes(path).splitlines()]
+    requests = [
+        Request(**{**line, "headers": dict(line["headers"]), "secrets": tuple(line["secrets"])})
+        for line in lines
+    ]
+    return tuple(sorted(requests, key=lambda request: request.seq))
