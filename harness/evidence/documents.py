@@ -1,0 +1,246 @@
+"""The documents that people and machines read: ``verdict.json`` and ``run.json``.
+
+Their shapes are a public contract, written down in ``cases/schema/verdict.schema.json`` and
+``run.schema.json``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from harness.case.model import Quarantine
+from harness.evidence.model import Evidence, FaultRecord, ModelRecord
+from harness.exitcode import USAGE, FailOn, Outcome, RunVerdict, judge_run
+from harness.judging import Judged, Kind, TrialVerdict
+from harness.known import KnownMark, Mark
+from harness.subjects.base import Identity
+from verifiers.verdicts import Verdict
+
+SCHEMA = 1
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRecord:
+    """One trial of a run.
+
+    Attributes:
+        id: name of its folder.
+        repeated: the id without the number of its repeat.
+        case: id of its case.
+        subject: what was tested; ``None`` where it is not installed or no case is written.
+        subject_name: as the case calls it; empty where no case is written.
+        backend: empty where there was none.
+        grade: likewise.
+        known: how the case's known defects mark it; ``None`` also under ``--no-known``.
+        quarantine: the case's, while it is in force.
+        dir: its folder, relative to the run's.
+        breaks: of a sabotage: what must break.
+    """
+
+    id: str
+    repeated: str
+    case: str
+    kind: Kind
+    subject_name: str
+    subject: Identity | None
+    backend: str
+    grade: str
+    seed: int
+    repeat: int
+    judged: TrialVerdict
+    known: KnownMark | None
+    quarantine: Quarantine | None
+    dir: str
+    breaks: frozenset[str] = frozenset()
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the exit code depends on."""
+        return Outcome(
+            repeated=self.repeated,
+            verdict=self.judged.verdict,
+            reasons=self.judged.reasons,
+            kind=self.kind,
+            known=self.known and self.known.mark,
+            quarantined=self.quarantine is not None,
+            breaks=self.breaks,
+            broken=self.judged.broken,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """A run that is over.
+
+    Attributes:
+        run: its id.
+        sealed: whether its evidence is sealed.
+        unsealed: whether something could not be sealed, though it should have been.
+        seed: of the run.
+        started: RFC 3339, UTC.
+        ended: likewise.
+        version: of the harness.
+        digest: of the harness's own code.
+        argv: of the harness.
+        selected: number of cases selected.
+        interrupted: whether the user stopped it.
+        fail_on: what is to count as failed.
+    """
+
+    run: str
+    sealed: bool
+    seed: int
+    started: str
+    ended: str
+    version: str
+    digest: str
+    argv: Sequence[str]
+    selected: int
+    trials: Sequence[TrialRecord]
+    unsealed: bool = False
+    interrupted: bool = False
+    fail_on: Collection[FailOn] = ()
+
+
+def verdict_document(
+    trial: str,
+    judged: TrialVerdict,
+    evidence: Evidence | None,
+    faults: Sequence[FaultRecord] = (),
+) -> Document:
+    """``verdict.json``.
+
+    Args:
+        trial: its id.
+        judged: its verdict.
+        evidence: ``None`` where the subject was not started.
+        faults: the declared faults, for where there is no evidence of them.
+    """
+    return {
+        "schema": SCHEMA,
+        "trial": trial,
+        "verdict": judged.verdict.value,
+        "reasons": list(judged.reasons),
+        "message": judged.message,
+        "ended_by": evidence.ended_by if evidence else None,
+        "exit_code": evidence.exit_code if evidence else None,
+        "faults": [asdict(fault) for fault in (evidence.faults if evidence else faults)],
+        "stimulus": [_expectation(entry) for entry in judged.stimulus],
+        "expect": [_expectation(entry) for entry in judged.expectations],
+        "model": asdict(evidence.model if evidence else ModelRecord()),
+    }
+
+
+def run_document(record: RunRecord) -> Document:
+    """``run.json``; its ``exit`` is the process's exit code."""
+    run = judge_run(
+        [trial.outcome for trial in record.trials],
+        interrupted=record.interrupted,
+        unsealed=record.unsealed,
+        fail_on=record.fail_on,
+    )
+    return {
+        "schema": SCHEMA,
+        "run": record.run,
+        "exit": run.exit,
+        "verdict": run.verdict.value,
+        "reasons": list(run.reasons),
+        "sealed": record.sealed,
+        "seed": record.seed,
+        "started": record.started,
+        "ended": record.ended,
+        "harness": {"version": record.version, "digest": record.digest},
+        "argv": list(record.argv),
+        "selected": record.selected,
+        "counts": _counts(record.trials, run),
+        "trials": [_trial(trial, run) for trial in record.trials],
+    }
+
+
+def usage_document(errors: Sequence[Mapping[str, Any]]) -> Document:
+    """What ``--json`` prints with exit 2; each error ``{file, line, column, message, hint}``."""
+    return {"schema": SCHEMA, "exit": USAGE, "errors": [dict(error) for error in errors]}
+
+
+def _expectation(judged: Judged) -> Document:
+    return {
+        "id": judged.expectation.id,
+        "oracle": judged.expectation.oracle,
+        "params": dict(judged.expectation.params),
+        "verdict": judged.standing.value,
+        "reason": judged.reason,
+        "expected": judged.expected,
+        "seen": judged.seen,
+        "evidence": judged.evidence,
+    }
+
+
+def _counts(trials: Sequence[TrialRecord], run: RunVerdict) -> Document:
+    """How many trials came to each verdict, and beside that how many carry each mark."""
+    verdicts = Counter(trial.judged.verdict for trial in trials)
+    return {
+        **{verdict.value: verdicts[verdict] for verdict in Verdict},
+        "known": sum(_mark(trial) is Mark.KNOWN for trial in trials),
+        "quarantined": sum(trial.quarantine is not None for trial in trials),
+        "flaky": len(run.flaky),
+    }
+
+
+def _mark(trial: TrialRecord) -> Mark | None:
+    return trial.known and trial.known.mark
+
+
+def _trial(trial: TrialRecord, run: RunVerdict) -> Document:
+    subject = trial.subject
+    return {
+        "id": trial.id,
+        "case": trial.case,
+        "kind": trial.kind.value,
+        "subject": {
+            "name": trial.subject_name or None,
+            "version": subject.version if subject else None,
+            "digest": subject.digest if subject else None,
+        },
+        "sandbox": {"backend": trial.backend or None, "grade": trial.grade or None},
+        "seed": trial.seed,
+        "repeat": trial.repeat,
+        "verdict": trial.judged.verdict.value,
+        "reasons": list(trial.judged.reasons),
+        "message": trial.judged.message,
+        "known": _known(trial.known),
+        "quarantine": _quarantine(trial.quarantine),
+        "flaky": trial.repeated in run.flaky,
+        "dir": trial.dir,
+    }
+
+
+def _known(known: KnownMark | None) -> Document | None:
+    if known is None:
+        return None
+    return {
+        "mark": known.mark.value,
+        "entries": [
+            {
+                "subject": entry.subject,
+                "version": entry.version,
+                "breaks": sorted(entry.breaks),
+                "because": entry.because,
+                "since": entry.since,
+            }
+            for entry in known.entries
+        ],
+    }
+
+
+def _quarantine(quarantine: Quarantine | None) -> Document | None:
+    if quarantine is None:
+        return None
+    return {
+        "owner": quarantine.owner,
+        "reason": quarantine.reason,
+        "until": quarantine.until.isoformat(),
+    }
