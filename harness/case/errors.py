@@ -64,5 +64,7 @@ def nearest(name: str, known: Iterable[str], *, say: str = "write") -> str:
 
 def quoted(value: object, limit: int = 60) -> str:
     """A value as it is shown in a message: one line, not too long, always printable."""
+    if isinstance(value, bool):
+        return str(value).lower()
     text = ascii(value) if isinstance(value, str) and not value.isprintable() else repr(value)
     return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -136,7 +136,7 @@ def _type_hint(kinds: list[str], error: Error) -> str:
 
 def _enum(error: Error, here: Keys) -> Iterator[Flaw]:
     noun = error.schema.get("title", "value")
-    known = [str(value) for value in error.validator_value]
+    known = [value if isinstance(value, str) else quoted(value) for value in error.validator_value]
     value = error.instance
     if noun == "subject" and value == "command":
         hint = 'write command: [PROGRAM, "{task}"]'
@@ -253,7 +253,7 @@ def _form(branch: Mapping[str, Any]) -> str:
 
 
 def _one_key(error: Error, here: Keys, names: list[str]) -> Flaw:
-    present = [name for name in names if name in error.instance]
+    present = [name for name in error.instance if name in names]
     amount = "exactly one" if error.validator == "oneOf" else "at least one"
     hint = f"write {amount} of {', '.join(names)}"
     if not present:

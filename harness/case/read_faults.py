@@ -93,10 +93,16 @@ def _params(r: Reading, path: Keys, schema: Mapping[str, Any]) -> Mapping[str, A
     here = (*path, "with")
     written: Mapping[str, Any] = r.get(here, {})
     each: Mapping[str, Any] = r.get((*path, "each"), {})
-    needed = [name for name in schema.get("required", ()) if name not in each]
+    varied = r.peek((*path, "each"))
+    needed = [
+        name
+        for name in schema.get("required", ())
+        if not isinstance(varied, dict) or name not in varied
+    ]
     if r.flawed(flaws(validator({**schema, "required": needed}), written, here)):
         return written
     known = schema.get("properties", {})
+    before = len(r.errors)
     for name, values in each.items():
         at = (*path, "each", name)
         if name not in known:
@@ -106,7 +112,7 @@ def _params(r: Reading, path: Keys, schema: Mapping[str, Any]) -> Mapping[str, A
         else:
             for number, value in enumerate(values):
                 r.flawed(flaws(validator(known[name]), value, (*at, number)))
-    if each and r.sound((*path, "each")):
+    if each and len(r.errors) == before:
         _combinations(r, path, written, each, schema)
     filled: Mapping[str, Any] = with_defaults(schema, written)
     return filled

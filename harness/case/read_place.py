@@ -44,8 +44,9 @@ def _limits(r: Reading, at: Keys) -> Limits:
     usual = Limits()
     memory = r.take((*at, "memory"), grammar.size, usual.memory)
     disk = r.take((*at, "disk"), grammar.size, None)
-    if memory < 1 or disk == 0:
-        r.fail(at, "a limit is zero", "write a size above zero")
+    for name, value in (("memory", memory), ("disk", disk)):
+        if value == 0:
+            r.fail((*at, name), f"{name} is nothing", "write a size above zero")
     if disk is None:
         disk = min(usual.disk, memory)
     elif disk > memory:

@@ -13,6 +13,7 @@ from harness.case.validate import flaws, validator
 from harness.case.yaml_build import Keys
 
 MODEL: Final = "model"
+_BESIDE: Final = frozenset({"usage", "stop", "if", "repeat"})
 _ABSTRACT: Final = ("run", "write", "read")
 
 
@@ -31,7 +32,7 @@ def _turn(r: Reading, path: Keys, item: Mapping[str, Any]) -> ScriptStep:
         r.fail((*path, abstract[1]), message, "give each a turn of its own", key=True)
     if "raw" in item and (calls or "say" in item):
         r.fail((*path, "raw"), "raw stands beside say or a call", "keep one of them", key=True)
-    if not calls and "say" not in item and "raw" not in item:
+    if not calls and item.keys() <= _BESIDE:
         r.fail(path, "the turn says and calls nothing", "write say, call, run, write, read or raw")
     return ScriptStep(
         say=item.get("say"),
@@ -140,7 +141,7 @@ def read_subjects(r: Reading) -> tuple[SubjectRef, ...]:
         places.insert(0, (("subject",), r.get(("subject",))))
     for path, value in places:
         one = _subject(r, path, value)
-        if one.name in found and path[0] == "subjects":
+        if one.name in found and len(both) == 1:
             r.fail(path, f"the subject {one.name} is here twice", "make a case of its own for it")
         found[one.name] = one
     return tuple(found.values())

@@ -22,6 +22,7 @@ Mark = tuple[int, int]
 MAX_DEPTH: Final = 40
 MAX_NODES: Final = 50_000
 _MAX_DIGITS: Final = 300
+_DROPPED: Final = "\0"  # marks keys that were refused; none of a file can end so
 
 _CORE: Final = "tag:yaml.org,2002:"
 _NULL: Final = frozenset({"", "~", "null", "Null", "NULL"})
@@ -115,9 +116,10 @@ class Builder:
                 f"the key {quoted(key)} is here a second time, first at line {line}, column {column}",
                 "keep one of them",
             )
-            key += "\0again"  # no key of a file can be this one: NUL is refused
+            key += _DROPPED
         elif key == "<<" and event.implicit[0]:
             self._wrong(event, "merge keys are not taken", "write the keys out")
+            key += _DROPPED
         if _SURROGATE.search(key):
             self._wrong(event, "a key has half of a surrogate pair", "write the whole character")
         frame.key, frame.key_next = key, False
@@ -140,7 +142,7 @@ class Builder:
     def _end(self) -> None:
         frame = self._stack.pop()
         if isinstance(frame.data, dict):
-            for key in [key for key in frame.data if key.endswith("\0again")]:
+            for key in [key for key in frame.data if key.endswith(_DROPPED)]:
                 del frame.data[key]
         if frame.anchor is not None:
             self._anchors[frame.anchor] = _Anchored(frame.data, frame.size, frame.height)
@@ -217,7 +219,7 @@ class Builder:
         number = float(text) if _FLOAT.fullmatch(text) else 0.0
         if _NOT_FINITE.fullmatch(text) or not math.isfinite(number):
             self._wrong(event, f"{quoted(text)} is no finite number", "write one, or quote it")
-            return None
+            return 0.0
         return number if _FLOAT.fullmatch(text) else text
 
     def _wrong(self, event: Any, message: str, hint: str) -> None:

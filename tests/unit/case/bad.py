@@ -1,0 +1,427 @@
+"""Bad case files: ``§`` stands before each place that must be named, and for nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Bad:
+    """A file, and what must be said of it, one text for each place in order."""
+
+    name: str
+    text: str
+    says: tuple[str, ...]
+
+    @property
+    def clean(self) -> str:
+        return self.text.replace("§", "")
+
+    @property
+    def places(self) -> list[tuple[int, int]]:
+        return [
+            (number, column)
+            for number, line in enumerate(self.text.split("\n"), 1)
+            for column in columns(line)
+        ]
+
+
+def columns(line: str) -> list[int]:
+    """Where the marks stand, not counting the marks themselves; ``§§`` is two errors there."""
+    return [at - line[:at].count("§") + 1 for at, char in enumerate(line) if char == "§"]
+
+
+def bad(name: str, more: str, *says: str, head: str = "case: x\nsubject: codex\n") -> Bad:
+    return Bad(name, head + more, says)
+
+
+SYNTAX = [
+    bad("a tab as indentation", "home:\n§\ta: b\n", "spaces, not tabs"),
+    bad("a colon in plain text", "title: one§: two\n", "in quotes"),
+    bad("a quote without end", 'title: "one\n§', "no YAML"),
+    bad("a bracket without end", "tags: [a, b\n§", "no YAML"),
+    bad("a key twice", "title: a\n§title: b\n", "a second time, first at line 3, column 1"),
+    bad("a key twice in a flow map", "env: {A: x, B: y, §A: z}\n", "first at line 3, column 7"),
+    bad("a second document", "§---\ncase: y\n", "second document"),
+    bad("a merge key", "env: {A: x, §<<: {B: y}}\n", "merge keys"),
+    bad("a foreign tag", "title: §!!python/name:os.system x\n", "tag"),
+    bad("a binary tag", "title: §!!binary aGk=\n", "tag"),
+    bad("an int tag on text", "title: §!!int abc\n", "is no int"),
+    bad("an alias without anchor", "title: §*a\n", "no anchor 'a'"),
+    bad("an alias in itself", "tags: &a [§*a]\n", "what it is in"),
+    bad("a map as a key", "env: {§{a: b}: c}\n", "plain text"),
+    bad("not a number", "prices: {m: {input: §.nan, output: 1}}\n", "no finite number"),
+    bad("an infinite number", "prices: {m: {input: §1e999, output: 1}}\n", "no finite number"),
+    bad("half a surrogate pair", 'title: "\\u§d800"\n', "surrogate|escape"),
+    Bad("an empty file", "§", ("came nothing",)),
+    Bad("a list", "§- a\n", ("expected a map, came a list",)),
+    Bad("plain text", "§hello\n", ("expected a map",)),
+]
+
+STRUCTURE = [
+    bad("an unknown key", "§tytle: a\n", "unknown key 'tytle'; did you mean title"),
+    bad("a key in the wrong case", "§Title: a\n", "did you mean title"),
+    bad("no id", "subject: codex\n", "lacks case; write case: rate-limit-once", head="§"),
+    bad("an id with capitals", "subject: codex\n", "'Abc' is no case id", head="case: §Abc\n"),
+    bad("an id that is a number", "subject: codex\n", "in quotes", head="case: §42\n"),
+    bad("an id that is too long", "subject: codex\n", "64", head=f"case: §{'a' * 65}\n"),
+    bad("a yes for true", "workspace: {git: §yes}\n", "write true or false"),
+    bad("text for a number", "sandbox: {limits: {pids: §many}}\n", "expected a whole number"),
+    bad("a fraction for a count", "sandbox: {limits: {pids: §1.5}}\n", "expected a whole number"),
+    bad(
+        "a whole float for a count", "sandbox: {limits: {pids: §5.0}}\n", "expected a whole number"
+    ),
+    bad(
+        "true for a number", "sandbox: {limits: {seconds: §true}}\n", "expected a number, came true"
+    ),
+    bad("no seconds at all", "sandbox: {limits: {seconds: §0}}\n", "more than 0"),
+    bad("a number for a variable", "env: {A: §1}\n", "put it in quotes"),
+    bad("a null", "home:§\n", "came nothing"),
+    bad("tags as text", "tags: §recovery\n", "expected a list, came the text 'recovery'"),
+    bad("a tag twice", "tags: [a, §a]\n", "same as entry 1"),
+    bad("another format", "schema: §2\n", "expected 1"),
+    bad("an unknown network", "sandbox: {network: §service}\n", "did you mean services"),
+    bad("an unknown capability", "sandbox: {needs: [§freze]}\n", "capability.*did you mean freeze"),
+    bad("an unknown word for leftover", "leftover: §allow\n", "did you mean allowed"),
+    bad("a price without output", "prices: {m: §{input: 1}}\n", "m lacks output"),
+    bad("a mode that is a number", "home: {a: {text: x, mode: §0644}}\n", "put it in quotes"),
+    bad("a mode that is none", 'home: {a: {text: x, mode: §"0999"}}\n', "is no mode"),
+    bad("a planted file of two kinds", "home: {a: {text: x, §link: y}}\n", "beside text"),
+    bad("a planted file of no kind", 'home: {a: §{mode: "0600"}}\n', "exactly one of"),
+    bad("a folder that is none", "home: {a: {dir: §false}}\n", "false"),
+]
+
+PLACE = [
+    bad("a size without unit", "sandbox: {limits: {memory: §2GB}}\n", "no size"),
+    bad("a size that is a number", "sandbox: {limits: {memory: §1024}}\n", "expected text"),
+    bad(
+        "a disk above memory",
+        "sandbox: {limits: {memory: 1GiB, disk: §2GiB}}\n",
+        "disk is above memory",
+    ),
+    bad("a memory of nothing", "sandbox: {limits: {memory: §0MiB}}\n", "above zero"),
+    bad("a clock without zone", "sandbox: {clock: {at: §2031-02-03T04:05:06}}\n", "no zone"),
+    bad(
+        "a clock that is no time",
+        "sandbox: {clock: {at: §2031-02-30T04:05:06Z}}\n",
+        "point in time",
+    ),
+    bad("an unknown zone", "sandbox: {clock: {zone: §Asia/Katmandoo}}\n", "did you mean Asia/K"),
+    bad("a zone that is a path", "sandbox: {clock: {zone: §../../etc/passwd}}\n", "time zone"),
+    bad("an absolute planted path", "home: {§/etc/passwd: x}\n", "no relative path"),
+    bad("a planted path that leaves", "home: {§a/../../b: x}\n", "no relative path"),
+    bad("a planted path in the tilde", "home: {§~/a: x}\n", "no relative path"),
+    bad("a path planted twice", "home: {a/b: x, §a//b: y}\n", "planted twice"),
+    bad("a file in a file", "home: {a: x, §a/b: y}\n", "no folder"),
+    bad("base64 that is none", "home: {a: {base64: §'???'}}\n", "no base64"),
+    bad("a mount that is not there", "workspace: {mount: {§./absent: /opt/x}}\n", "there is no"),
+    bad("a mount onto the root", "workspace: {mount: {./agent: §/}}\n", "no place for a mount"),
+    bad("a mount onto a relative path", "workspace: {mount: {./agent: §opt}}\n", "no place"),
+    bad("a mount onto the kernel's", "workspace: {mount: {./agent: §/proc/x}}\n", "kernel"),
+    bad("a mount of the whole host", "workspace: {mount: {§/: /opt/x}}\n", "your home"),
+    bad("a variable of the harness", "env: {§HOME: x}\n", "set by the harness"),
+    bad("a variable that is no name", "env: {§A-B: x}\n", "no variable name"),
+    bad("a secret of the harness", "secrets: [§SHAKEOUT_TASK]\n", "set by the harness"),
+    bad("a secret that is in env", "env: {A: x}\nsecrets: [§A]\n", "in env too"),
+    bad("a secret that is no name", "secrets: [§a b]\n", "no variable name"),
+]
+
+SUBJECTS = [
+    Bad("no subject", "§case: x\n", ("lacks subject",)),
+    Bad("both", "case: x\nsubject: codex\n§subjects: [agentd]\n", ("beside subject",)),
+    Bad("an unknown subject", "case: x\nsubject: §cdex\n", ("did you mean codex",)),
+    Bad(
+        "an unknown one with parameters", "case: x\nsubject: {§cdex: {}}\n", ("did you mean codex",)
+    ),
+    Bad("an unknown one of several", "case: x\nsubjects: [codex, §x]\n", ("unknown subject 'x'",)),
+    Bad("one subject twice", "case: x\nsubjects: [codex, §{codex: {}}]\n", ("here twice",)),
+    Bad("an unknown parameter", "case: x\nsubject: {codex: {§a: 1}}\n", ("unknown key 'a'",)),
+    Bad("a command without argv", "case: x\nsubject: §command\n", ("write command: ",)),
+    Bad("a command line as text", "case: x\nsubject: {command: §ls -l}\n", ("expected a list",)),
+    Bad("an empty command", "case: x\nsubject: {command: §[]}\n", ("at least 1 entry",)),
+    Bad("an empty program", "case: x\nsubject: {command: [§'']}\n", ("program is empty",)),
+    Bad(
+        "an unknown placeholder",
+        "case: x\nsubject: {command: [a, §'{tsk}']}\n",
+        ("unknown placeholder {tsk}.*{{tsk}}",),
+    ),
+    Bad(
+        "two subjects in a map", "case: x\nsubject: §{codex: {}, agentd: {}}\n", ("at most 1 key",)
+    ),
+]
+
+SCRIPT = [
+    bad("a turn of an unknown kind", "script: [{§sya: hi}, {say: x}]\n", "unknown key 'sya'"),
+    bad("an empty turn", "script: [§{}]\n", "at least 1 key"),
+    bad("a turn that only repeats", "script: [§{repeat: 2}]\n", "says and calls nothing"),
+    bad("a turn that is text", "script: [§hello]\n", "expected a map, came the text 'hello'"),
+    bad("two abstract calls", "script: [{run: ls, §read: {path: a}}]\n", "beside run"),
+    bad("a raw turn that speaks", "script: [{say: a, §raw: b}]\n", "beside say"),
+    bad("a call without arguments", "script: [{call: {t: §}}]\n", "expected a map, came nothing"),
+    bad("a write without text", "script: [{write: §{path: a}}]\n", "write lacks text"),
+    bad("a repeat of nothing", "script: [{say: a, repeat: §0}]\n", "at least 1"),
+    bad("a repeat without end, misspelt", "script: [{say: a, repeat: §allways}]\n", "always"),
+    bad("a condition that is no pattern", "script: [{say: a, if: §'['}]\n", "regular expression"),
+    bad("a negative usage", "script: [{say: a, usage: {input: §-1, output: 1}}]\n", "at least 0"),
+]
+
+SERVICES = [
+    bad("an unknown kind of service", "services: {§htp: {}}\n", "kind of service.*mean http"),
+    bad("a service that is always there", "services: {§dns: {}}\n", "unknown kind of service"),
+    bad("a service called model", "services: {http: {§model: []}}\n", "cannot"),
+    bad(
+        "a service called localhost",
+        "services: {http: {§localhost: []}}\n",
+        "cannot name a service",
+    ),
+    bad("a service with a bad name", "services: {http: {§Up_Stream: []}}\n", "cannot stand here"),
+    bad("a rule without reply", "services: {http: {up: [§{on: GET /}]}}\n", "lacks reply"),
+    bad("a rule without method", "services: {http: {up: [{on: §/a, reply: {}}]}}\n", "GET /report"),
+    bad(
+        "a status that is none",
+        "services: {http: {up: [{on: GET /, reply: {status: §42}}]}}\n",
+        "at least",
+    ),
+]
+
+FAULTS = [
+    bad("an unknown fault", "faults: [{fault: §model.trunkate}]\n", "did you mean model.truncate"),
+    bad("no fault's name", "faults: [§{id: a}]\n", "lacks fault"),
+    bad(
+        "an unknown parameter",
+        "faults: [{fault: model.truncate, with: {§after: 1}}]\n",
+        "unknown key",
+    ),
+    bad(
+        "a wrong parameter",
+        "faults: [{fault: model.truncate, with: {after_events: §x}}]\n",
+        "whole",
+    ),
+    bad("a missing parameter", "faults: [§{fault: model.status}]\n", "with lacks status"),
+    bad(
+        "a bad duration",
+        "services: {http: {up: []}}\n"
+        "faults: [{fault: upstream.slow, with: {service: up, delay: §2 s}}]\n",
+        "is no duration",
+    ),
+    bad(
+        "an unknown service of a fault",
+        "services: {http: {up: []}}\n"
+        "faults: [{fault: upstream.slow, with: {service: §upp, delay: 2s}}]\n",
+        "unknown service 'upp'; did you mean up",
+    ),
+    bad("an unknown trigger", "faults: [{fault: process.kill, when: §strat}]\n", "mean start"),
+    bad(
+        "a trigger of two kinds",
+        "faults: [{fault: process.kill, when: {after: 1s, §request: 1}}]\n",
+        "beside",
+    ),
+    bad(
+        "a request of number 0",
+        "faults: [{fault: process.kill, when: {request: §0}}]\n",
+        "at least 1",
+    ),
+    bad(
+        "a service without request",
+        "faults: [{fault: process.kill, when: {after: 1s, §service: model}}]\n",
+        "only with request",
+    ),
+    bad(
+        "an unknown service of a trigger",
+        "faults: [{fault: process.kill, when: {request: 1, service: §up}}]\n",
+        "unknown service",
+    ),
+    bad(
+        "a trigger's bad pattern",
+        "faults: [{fault: process.kill, when: {output: §'a('}}]\n",
+        "regular expression",
+    ),
+    bad("a bad heal", "faults: [{fault: process.kill, until: {after: §soon}}]\n", "no duration"),
+    bad("times where nothing is counted", "faults: [{fault: process.kill, §times: 2}]\n", "until"),
+    bad("times of nothing", "faults: [{fault: model.truncate, times: §0}]\n", "at least 1"),
+    bad(
+        "an id twice",
+        "faults: [{id: a, fault: process.kill}, {id: §a, fault: process.kill}]\n",
+        "second time",
+    ),
+    bad(
+        "each of an unknown parameter",
+        "faults: [{fault: model.truncate, each: {§events: [1]}}]\n",
+        "mean after_events",
+    ),
+    bad(
+        "each beside with",
+        "faults: [{fault: model.status, with: {status: 1}, each: {§status: [2]}}]\n",
+        "in with too",
+    ),
+    bad(
+        "a wrong value in each",
+        "faults: [{fault: model.status, each: {status: [1, §x]}}]\n",
+        "whole number",
+    ),
+    bad(
+        "nothing in each",
+        "faults: [{fault: model.status, each: {status: §[]}}]\n",
+        "at least 1 entry",
+    ),
+]
+
+EXPECTATIONS = [
+    bad(
+        "an unknown oracle",
+        "expect: [{§hoem: untouched}]\n",
+        "unknown oracle 'hoem'; did you mean home",
+    ),
+    bad("an unknown word of an oracle", "expect: [{home: §untuched}]\n", "mean untouched"),
+    bad("two oracles", "expect: [{home: untouched, §secrets: absent}]\n", "entry of its own"),
+    bad("no oracle", "expect: [§{id: a}]\n", "names no oracle"),
+    bad("an empty expectation", "expect: [§{}]\n", "at least 1 key"),
+    bad("an oracle as text", "expect: [§home]\n", "expected a map"),
+    bad(
+        "an id twice",
+        "expect: [{id: a, home: untouched}, {id: §a, home: untouched}]\n",
+        "second time",
+    ),
+    bad(
+        "the harness's own id",
+        "expect: [{id: §containment, home: untouched}]\n",
+        "belongs to the harness",
+    ),
+    bad(
+        "a pattern that the oracle refuses",
+        "expect: [{output: {stream: out, matches: §'('}}]\n",
+        "'\\(' is no regular expression",
+    ),
+    bad(
+        "a path the oracle refuses",
+        "expect: [{file: {equals: x, path: §../a}}]\n",
+        "names no path inside",
+    ),
+    bad("a bad glob", "expect: [{home: {untouched: true, allow: [a, §/b]}}]\n", "is no glob"),
+    bad(
+        "an unknown service",
+        "expect: [{requests: {service: §upstrm, exactly: 1}}]\n",
+        "unknown service",
+    ),
+    bad(
+        "an unknown oracle in the control",
+        "control: {expect: [{§fiel: {path: a}}]}\n",
+        "did you mean file",
+    ),
+    bad("an unknown key in the control", "control: {§faults: []}\n", "unknown key"),
+    bad(
+        "an unknown oracle in the stimulus",
+        "stimulus: [{§request: {exactly: 1}}]\n",
+        "mean requests",
+    ),
+]
+
+STEPS = [
+    bad("an unknown step", "steps: [§strat]\n", "unknown step 'strat'; did you mean start"),
+    bad("no steps", "steps: §[]\n", "at least 1 entry"),
+    bad("steps that never start", "§steps: [{run: [ls]}]\n", "never start"),
+    bad("a wait before the start", "steps: [§{wait: exit}, start]\n", "before start"),
+    bad("a second start", "steps: [start, §start]\n", "restart"),
+    bad("two things in a step", "steps: [start, {wait: exit, §run: [ls]}]\n", "beside"),
+    bad("a then without limit", "steps: [start, {wait: exit, §then: kill}]\n", "only with at_most"),
+    bad(
+        "an unknown then",
+        "steps: [start, {wait: exit, at_most: 1s, then: §die}]\n",
+        "unknown value 'die'",
+    ),
+    bad("an unknown signal", "steps: [start, {kill: §SIGFOO}]\n", "is no signal"),
+    bad("a run as somebody", "steps: [start, {run: [ls], as: §me}]\n", "unknown value 'me'"),
+    bad("a run with a bad placeholder", "steps: [start, {run: [ls, §'{hom}']}]\n", "placeholder"),
+    bad("a run as a command line", "steps: [start, {run: §ls -l}]\n", "expected a list"),
+]
+
+REST = [
+    bad(
+        "a sabotage of nothing",
+        "expect: [{home: untouched}]\nsabotage: [{name: a, breaks: §[], patch: 'a:b', drop: x}]\n",
+        "at least 1",
+    ),
+    bad(
+        "a sabotage of an unknown id",
+        "expect: [{home: untouched}]\nsabotage: [{name: a, breaks: [§hme], patch: 'a:b', drop: x}]\n",
+        "did you mean home",
+    ),
+    bad(
+        "a sabotage of no kind",
+        "expect: [{home: untouched}]\nsabotage: [§{name: a, breaks: [home]}]\n",
+        "exactly one of",
+    ),
+    bad(
+        "a sabotage of two kinds",
+        "expect: [{home: untouched}]\nsabotage: [{name: a, breaks: [home], patch: 'a:b', drop: x, §change: {path: a, content: b}}]\n",
+        "beside patch",
+    ),
+    bad(
+        "a patch that does nothing",
+        "expect: [{home: untouched}]\nsabotage: [{name: a, breaks: [home], §patch: 'a:b'}]\n",
+        "0 of drop",
+    ),
+    bad(
+        "a patch of no place",
+        "expect: [{home: untouched}]\nsabotage: [{name: a, breaks: [home], patch: §a.b, drop: x}]\n",
+        "runtime.recovery.guard:TABLE",
+    ),
+    bad(
+        "a patch with no file",
+        "expect: [{home: untouched}]\nsabotage: [{name: a, breaks: [home], patch: 'a:b', with: §'x.py:f'}]\n",
+        "there is no file",
+    ),
+    bad(
+        "a drop without patch",
+        "expect: [{home: untouched}]\nsabotage: [{name: a, breaks: [home], change: {path: a, content: b}, §drop: x}]\n",
+        "only with patch",
+    ),
+    bad(
+        "a sabotage twice",
+        "expect: [{home: untouched}]\nsabotage:\n- {name: a, breaks: [home], patch: 'a:b', drop: x}\n- {name: §a, breaks: [home], patch: 'a:b', drop: y}\n",
+        "already",
+    ),
+    bad(
+        "a known defect of nobody",
+        "expect: [{home: untouched}]\nknown: [{subject: §cdex, version: '>=1', breaks: [home], because: b, since: s}]\n",
+        "mean codex",
+    ),
+    bad(
+        "a known defect in no range",
+        "expect: [{home: untouched}]\nknown: [{subject: codex, version: §newest, breaks: [home], because: b, since: s}]\n",
+        "range of versions",
+    ),
+    bad(
+        "a known defect of no id",
+        "expect: [{home: untouched}]\nknown: [{subject: codex, version: '>=1', breaks: [§hme], because: b, since: s}]\n",
+        "did you mean home",
+    ),
+    bad(
+        "a known defect without reason",
+        "known: [§{subject: codex, version: '>=1', breaks: [containment], since: s}]\n",
+        "lacks because",
+    ),
+    bad(
+        "a quarantine without end",
+        "quarantine: §{owner: me, reason: flaky}\n",
+        "lacks until; write until: …|until",
+    ),
+    bad(
+        "a quarantine until no day",
+        "quarantine: {owner: me, reason: flaky, until: §2031-02-30}\n",
+        "is no date",
+    ),
+]
+
+BAD = [
+    *SYNTAX,
+    *STRUCTURE,
+    *PLACE,
+    *SUBJECTS,
+    *SCRIPT,
+    *SERVICES,
+    *FAULTS,
+    *EXPECTATIONS,
+    *STEPS,
+    *REST,
+]
