@@ -9,7 +9,10 @@ it, flatten it, cut it short. So
 - any other request gets the lowest turn that is neither served nor on its way to somebody
   else; so parallel sub-agents take the turns in the order in which they ask;
 - a reply that a fault keeps from being complete holds no turn, even while it hangs;
-- a turn whose reply was cut is free again, and goes before all later ones.
+- a turn whose reply was cut is free again, and goes before all later ones;
+- except where the client shows the results of all its calls: it took the turn though the end
+  was missing, as agents do that run calls while the stream is still coming, and to hear the
+  same calls again would make it do everything twice.
 
 The last tool result decides on ``if`` when a step is reached for the first time; a retry of
 the turn that it went to is not asked again.
@@ -45,10 +48,17 @@ class Flight:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A turn below the frontier that is still to be served; ``key`` of who asked last."""
+    """A turn below the frontier that is still to be served.
+
+    Attributes:
+        key: of who asked last.
+        attempts: how often it was asked for.
+        calls: by attempt, the ids of its calls where these left whole and only the end did not.
+    """
 
     key: int
     attempts: int
+    calls: tuple[frozenset[str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +110,7 @@ def route(state: State, heard: Heard, script: Sequence[ScriptStep], dialect: Dia
         return Routed(SIDE, state)
     if heard.tools and not state.saw_tools:
         state = replace(state, saw_tools=True)
+    state = _without_taken(state, heard)
     position = _again(state, heard) or _open(state) or _ahead(state, heard, script)
     if position is None:  # steps whose `if` spoke against it have been reached, and skipped
         spent = replace(state, frontier=(len(script), 0), beyond=state.beyond + 1)
@@ -110,7 +121,10 @@ def route(state: State, heard: Heard, script: Sequence[ScriptStep], dialect: Dia
     routed = replace(
         state,
         frontier=max(state.frontier, _after(position, script)),
-        open={**state.open, position: Waiting(heard.key, attempt)},
+        open={
+            **state.open,
+            position: Waiting(heard.key, attempt, before.calls if before else ()),
+        },
         flights={**state.flights, ticket: Flight(position, heard.key, holds=True)},
         turns=state.turns + 1,
         tickets=ticket,
@@ -118,12 +132,23 @@ def route(state: State, heard: Heard, script: Sequence[ScriptStep], dialect: Dia
     return Routed(TURN, routed, position, attempt, ticket)
 
 
-def release(state: State, ticket: int) -> State:
-    """The reply will not be complete: its turn is free again at once."""
+def release(state: State, ticket: int, calls: frozenset[str] = frozenset()) -> State:
+    """The reply will not be complete: its turn is free again at once.
+
+    Args:
+        state: before.
+        ticket: of the reply.
+        calls: ids of the turn's calls, where all of them leave whole all the same.
+    """
     flight = state.flights.get(ticket)
     if flight is None:
         return state
-    return replace(state, flights={**state.flights, ticket: replace(flight, holds=False)})
+    released = replace(state, flights={**state.flights, ticket: replace(flight, holds=False)})
+    waiting = state.open.get(flight.position)
+    if not calls or waiting is None:
+        return released
+    noted = replace(waiting, calls=(*waiting.calls, calls))
+    return replace(released, open={**state.open, flight.position: noted})
 
 
 def settle(state: State, ticket: int, *, complete: bool) -> State:
@@ -147,6 +172,18 @@ def left(state: State, script: Sequence[ScriptStep]) -> int:
     unserved = {step for step, _ in state.open}
     unserved |= set(range(state.frontier[0], len(script)))
     return sum(1 for step in unserved if script[step].repeat is not None)
+
+
+def _without_taken(state: State, heard: Heard) -> State:
+    """Turns whose calls this client has run are served, end or no end."""
+    shown = {result.call_id for result in heard.results}
+    still = {
+        position: waiting
+        for position, waiting in state.open.items()
+        if not any(calls <= shown for calls in waiting.calls)
+    }
+    taken = len(state.open) - len(still)
+    return replace(state, open=still, served=state.served + taken) if taken else state
 
 
 def _again(state: State, heard: Heard) -> Position | None:

@@ -16,7 +16,7 @@ from harness.services.base import Answer, Asked, Hit, Incoming
 from harness.services.model.heard import Heard, NotHeard
 from harness.services.model.ids import Ids
 from harness.services.model.press import Press
-from harness.services.model.protocols.base import ModelProtocol
+from harness.services.model.protocols.base import TERMINATOR, TOOL, ModelProtocol
 from harness.services.model.protocols.registry import CHAT, PROTOCOLS, protocol_for
 from harness.services.model.resolve import resolve
 from harness.services.model.route import (
@@ -38,6 +38,9 @@ from harness.services.reply import ToolCall, Turn, Wire
 from harness.subjects.base import Dialect
 
 log = logging.getLogger(__name__)
+
+#: Tokens in and out by the name of the model that was asked for.
+Spent = Mapping[str | None, tuple[int, int]]
 
 WHOLE = "whole"
 _ERRORS_FROM = 400
@@ -72,6 +75,7 @@ class ModelService:
         self._ids = Ids()
         self._press = Press(self._ids)
         self._unknown: set[str] = set()
+        self._spent: dict[str | None, tuple[int, int]] = {}
 
     @property
     def name(self) -> str:
@@ -109,6 +113,7 @@ class ModelService:
             return Answer(wire, BEYOND, serves=False)
         turn = side_turn(heard)
         used = _usage(None, heard, turn)
+        self._spend(heard, used)
         wire = self._press.wire(protocol, heard, replace(turn, usage=used))
         return Answer(wire, SIDE, None, 1, *used, serves=False)
 
@@ -124,6 +129,10 @@ class ModelService:
         over = left(state, self._script)
         return ModelRecord(state.turns, state.served, over, state.beyond)
 
+    def spent(self) -> Spent:
+        """Tokens as the harness counts them, side requests included."""
+        return dict(self._spent)
+
     def _probed(self, incoming: Incoming, why: object) -> Wire:
         stamp = self._ids.stamp()
         if isinstance(why, NotHeard):
@@ -136,15 +145,17 @@ class ModelService:
         turn = self._said(self._script[step], heard)
         counted = turn.usage or (0, 0)
         missed: frozenset[str] = frozenset()
+        whole: frozenset[str] = frozenset()
         serves = True
         if hits:
-            wire, serves, missed = self._struck(protocol, heard, turn, hits)
+            wire, serves, missed, whole = self._struck(protocol, heard, turn, hits)
             if wire.status >= _ERRORS_FROM:
                 counted = (0, 0)
         else:
             wire = self._press.wire(protocol, heard, turn)
+        self._spend(heard, counted)
         if not serves:
-            self._state = release(self._state, routed.ticket)
+            self._state = release(self._state, routed.ticket, whole)
         return Answer(
             wire,
             TURN,
@@ -159,13 +170,15 @@ class ModelService:
 
     def _struck(
         self, protocol: ModelProtocol, heard: Heard, turn: Turn, hits: Sequence[Hit]
-    ) -> tuple[Wire, bool, frozenset[str]]:
-        stamp = self._ids.stamp()
-        struck = strike(
-            hits, self._ids.fresh(turn), lambda each: protocol.render(heard, each, stamp)
-        )
+    ) -> tuple[Wire, bool, frozenset[str], frozenset[str]]:
+        """The wire, whether it serves the turn, which hits missed, which calls left whole."""
+        stamp, fresh = self._ids.stamp(), self._ids.fresh(turn)
+        struck = strike(hits, fresh, lambda each: protocol.render(heard, each, stamp))
         serves = all(h.injector.serves for h in hits if h.fault.id not in struck.missed)
-        return struck.wire, serves, struck.missed
+        meant = protocol.render(heard, fresh, stamp)
+        whole = _only_the_end_is_missing(struck.wire, meant)
+        calls = frozenset(call.id for call in fresh.calls) if whole else frozenset[str]()
+        return struck.wire, serves, struck.missed, calls
 
     def _said(self, step: ScriptStep, heard: Heard) -> Turn:
         calls = []
@@ -177,11 +190,26 @@ class ModelService:
         turn = Turn(step.say, tuple(calls), stop, raw=step.raw)
         return replace(turn, usage=_usage(step.usage, heard, turn))
 
+    def _spend(self, heard: Heard, used: tuple[int, int]) -> None:
+        before = self._spent.get(heard.model, (0, 0))
+        self._spent[heard.model] = (before[0] + used[0], before[1] + used[1])
+
     def _note(self, heard: Heard) -> None:
         for each in heard.unknown:
             if each not in self._unknown:
                 self._unknown.add(each)
                 log.info("%s: unknown to us, accepted: %s", heard.protocol, each)
+
+
+def _only_the_end_is_missing(wire: Wire, meant: Wire) -> bool:
+    """Whether a stream says every call to its last byte, and stops before its end."""
+    return _parts(wire, TOOL) == _parts(meant, TOOL) and (
+        _parts(wire, TERMINATOR) != _parts(meant, TERMINATOR)
+    )
+
+
+def _parts(wire: Wire, name: str) -> bytes:
+    return b"".join(part.data for part in wire.parts if part.name == name)
 
 
 def _usage(given: Mapping[str, int] | None, heard: Heard, turn: Turn) -> tuple[int, int]:
