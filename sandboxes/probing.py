@@ -13,6 +13,7 @@ import select
 import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from sandboxes import clock, wall
 from sandboxes.base import (
@@ -22,7 +23,6 @@ from sandboxes.base import (
     Limits,
     Listen,
     ProcessSpec,
-    Root,
     Sandbox,
     SandboxSpec,
     Site,
@@ -116,7 +116,7 @@ def _try(bench: Bench, name: str) -> Capability:
             bench.sandbox.kill()
 
 
-def _expect(truth: bool, why: str) -> None:  # noqa: FBT001 - an assertion with words
+def _expect(truth: bool, why: str) -> None:
     if not truth:
         raise Missing(why)
 
@@ -172,7 +172,7 @@ def _connect(bench: Bench, host: str, port: int) -> int | None:
 def _services(bench: Bench) -> str:
     listener = bench.sandbox.listeners[_WEB]
     listener.settimeout(_PATIENCE)
-    with open(os.devnull, "wb") as null:
+    with Path(os.devnull).open("wb") as null:
         number = bench.start(
             "bash",
             "-c",

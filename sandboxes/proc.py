@@ -90,6 +90,13 @@ class Child:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._popen.pid, signum)
 
+    def close(self) -> None:
+        """Close our ends of its pipes."""
+        for stream in (self.stdin, self.stdout, self.stderr):
+            if stream is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    stream.close()
+
     def end(self, grace: float = 2.0) -> int:
         """Interrupt, then terminate, then kill the group; gives the return code."""
         for signum in (signal.SIGINT, signal.SIGTERM):
@@ -132,7 +139,7 @@ def start(  # noqa: PLR0913 - the arguments of the system call
     )
 
 
-def run(  # noqa: PLR0913 - the arguments of the system call
+def run(
     argv: Sequence[str],
     *,
     env: Mapping[str, str] | None = None,
@@ -158,24 +165,22 @@ def run(  # noqa: PLR0913 - the arguments of the system call
         stdout=PIPE,
         stderr=PIPE,
     )
+    deadline = clock.monotonic() + timeout
+    pump = _Pump(child, stdin, cap)
     try:
-        streams, dropped, in_time = _pump(child, stdin, clock.monotonic() + timeout, cap)
+        in_time = pump.run(deadline) and child.wait(deadline - clock.monotonic()) is not None
     finally:
-        code = child.wait(0.2)
         child.signal_group(signal.SIGKILL)
-        code = child.wait() if code is None else code
-        for stream in (child.stdin, child.stdout, child.stderr):
-            if stream is not None:
-                with contextlib.suppress(BrokenPipeError):
-                    stream.close()
-    ended = -1 if code is None else code
+        code = child.wait() or 0
+        child.close()
+    stdout, stderr = pump.streams()
     return Finished(
-        exit_code=ended if ended >= 0 and in_time else None,
-        signal=-ended if ended < 0 else None,
-        stdout=streams[0],
-        stderr=streams[1],
+        exit_code=code if code >= 0 and in_time else None,
+        signal=-code if code < 0 else None,
+        stdout=stdout,
+        stderr=stderr,
         timed_out=not in_time,
-        dropped=dropped,
+        dropped=pump.dropped,
     )
 
 
@@ -194,52 +199,57 @@ def which(program: str, path: str | None = None) -> Path | None:
     return None
 
 
-def _pump(
-    child: Child, stdin: bytes, deadline: float, cap: int
-) -> tuple[tuple[bytes, bytes], int, bool]:
-    """Feed and drain until both streams end; gives them, the bytes dropped, and in-time."""
-    assert child.stdin is not None  # noqa: S101 - PIPE was asked for
-    assert child.stdout is not None  # noqa: S101
-    assert child.stderr is not None  # noqa: S101
-    kept = {child.stdout: bytearray(), child.stderr: bytearray()}
-    dropped = 0
-    rest = memoryview(stdin)
-    with selectors.DefaultSelector() as selector:
-        for stream in kept:
-            selector.register(stream, selectors.EVENT_READ)
-        if rest:
-            os.set_blocking(child.stdin.fileno(), False)
-            selector.register(child.stdin, selectors.EVENT_WRITE)
+class _Pump:
+    """Feeds and drains a child until both of its streams end, or until the deadline."""
+
+    def __init__(self, child: Child, stdin: bytes, cap: int) -> None:
+        assert child.stdin is not None  # noqa: S101 - PIPE was asked for
+        assert child.stdout is not None  # noqa: S101
+        assert child.stderr is not None  # noqa: S101
+        self._stdin, self._rest, self._cap = child.stdin, memoryview(stdin), cap
+        self._kept = {child.stdout.fileno(): bytearray(), child.stderr.fileno(): bytearray()}
+        self.dropped = 0
+
+    def run(self, deadline: float) -> bool:
+        """Whether both streams ended in time."""
+        with selectors.DefaultSelector() as selector:
+            for fd in self._kept:
+                selector.register(fd, selectors.EVENT_READ)
+            if self._rest:
+                os.set_blocking(self._stdin.fileno(), False)
+                selector.register(self._stdin, selectors.EVENT_WRITE)
+            else:
+                self._stdin.close()
+            while selector.get_map():
+                left = deadline - clock.monotonic()
+                if left <= 0:
+                    return False
+                for key, _ in selector.select(left):
+                    self._turn(selector, key)
+        return True
+
+    def streams(self) -> tuple[bytes, bytes]:
+        """What was kept of standard output and standard error."""
+        stdout, stderr = (bytes(kept) for kept in self._kept.values())
+        return stdout, stderr
+
+    def _turn(self, selector: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
+        if key.fileobj is self._stdin:
+            self._feed()
+            if not self._rest:
+                selector.unregister(self._stdin)
+                self._stdin.close()
+        elif data := os.read(key.fd, _CHUNK):
+            room = self._cap - len(self._kept[key.fd])
+            self._kept[key.fd] += data[:room]
+            self.dropped += max(0, len(data) - room)
         else:
-            child.stdin.close()
-        while selector.get_map():
-            left = deadline - clock.monotonic()
-            if left <= 0:
-                return (bytes(kept[child.stdout]), bytes(kept[child.stderr])), dropped, False
-            for key, _ in selector.select(left):
-                if key.fileobj is child.stdin:
-                    rest = _feed(child.stdin, rest)
-                    if not rest:
-                        selector.unregister(child.stdin)
-                        child.stdin.close()
-                    continue
-                data = os.read(key.fd, _CHUNK)
-                if not data:
-                    selector.unregister(key.fileobj)
-                    continue
-                buffer = kept[key.fileobj]  # type: ignore[index]
-                room = max(0, cap - len(buffer))
-                buffer += data[:room]
-                dropped += len(data) - len(data[:room])
-    in_time = child.wait(max(0.0, deadline - clock.monotonic())) is not None
-    return (bytes(kept[child.stdout]), bytes(kept[child.stderr])), dropped, in_time
+            selector.unregister(key.fileobj)
 
-
-def _feed(stream: IO[bytes], rest: memoryview) -> memoryview:
-    """Write what the pipe takes; nothing is left once the reader has gone."""
-    try:
-        return rest[os.write(stream.fileno(), rest[:_CHUNK]) :]
-    except BlockingIOError:
-        return rest
-    except BrokenPipeError:
-        return rest[:0]
+    def _feed(self) -> None:
+        try:
+            self._rest = self._rest[os.write(self._stdin.fileno(), self._rest[:_CHUNK]) :]
+        except BlockingIOError:
+            pass
+        except BrokenPipeError:  # the reader has gone: nothing more is wanted
+            self._rest = self._rest[:0]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import resource
 import select
 import signal
 import socket
@@ -17,7 +18,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandboxes.helper import kernel, launch, stage, wire
+from sandboxes.helper import kernel, launch, mounts, wire
 
 _STOPPED = frozenset("TtZXxD")
 _POLL = 0.0005
@@ -68,7 +69,7 @@ class Init:
             }[message.body["op"]]
             reply = operation(message)
         except (OSError, KeyError, ValueError) as error:
-            reply = {"error": {"kind": "SandboxError", "message": repr(error)}}
+            reply = {"error": {"kind": "SandboxError", "message": str(error)}}
         finally:
             for fd in message.fds:
                 os.close(fd)
@@ -76,6 +77,8 @@ class Init:
 
     def _start(self, message: wire.Message) -> dict[str, Any]:
         body, fds = message.body, list(message.fds)
+        if body["user"] != "agent" and not self.place.own_users:
+            raise ValueError("there is one user only (user grade), so nothing can run as root")
         nothing = os.open("/dev/null", os.O_RDONLY) if len(fds) == 2 else -1
         if nothing >= 0:
             fds.insert(0, nothing)
@@ -101,7 +104,12 @@ class Init:
         return {"sent": False}
 
     def _nproc(self, message: wire.Message) -> dict[str, Any]:
+        """Limit the processes of whoever runs and of whoever starts later."""
         self.nproc = message.body["value"]
+        for pid in _pids():
+            with contextlib.suppress(ProcessLookupError):
+                hard = resource.prlimit(pid, resource.RLIMIT_NPROC)[1]  # once lowered, it stays
+                resource.prlimit(pid, resource.RLIMIT_NPROC, (min(self.nproc, hard), hard))
         return {}
 
     def _mounts(self, _: wire.Message) -> dict[str, Any]:
@@ -155,8 +163,9 @@ def run(
 ) -> None:
     """Be pid 1; never returns."""
     try:
-        stage.mount_proc()
-        namespaces = _build(plan["argv"], own_users=place.own_users)
+        kernel.set_command_line("init")
+        mounts.mount_proc()
+        namespace = _build(plan["argv"], own_users=place.own_users)
         kernel.empty_bounding_set()
         kernel.hide_memory()
         kernel.die_with_parent()
@@ -168,19 +177,15 @@ def run(
     signal.signal(signal.SIGCHLD, lambda *_: None)
     init = Init(harness, keeper, place, nproc=plan["nproc"])
     try:
-        wire.send(keeper, {"ready": True}, fds=namespaces)
-        for fd in namespaces:
-            os.close(fd)
+        wire.send(keeper, {"ready": True}, fds=[namespace])
+        os.close(namespace)
         init.serve(receiving)
     except wire.Closed:
         os._exit(0)
 
 
-def _build(argv: list[str], *, own_users: bool) -> list[int]:
-    """Let bubblewrap build the mount namespace, move in, and let it go.
-
-    Gives descriptors of the mount namespace and, in user grade, of its user namespace.
-    """
+def _build(argv: list[str], *, own_users: bool) -> int:
+    """Let bubblewrap build the mount namespace, move in, let it go; gives a descriptor of it."""
     holder_in, ours_in = os.pipe()
     ours_out, holder_out = os.pipe()
     info, info_out = os.pipe()
@@ -211,8 +216,7 @@ def _build(argv: list[str], *, own_users: bool) -> list[int]:
         os.waitpid(-1, 0)
     for fd in (ours_in, ours_out, info, errors, handle):
         os.close(fd)
-    names = ["mnt"] if own_users else ["user", "mnt"]
-    return [os.open(f"/proc/self/ns/{name}", os.O_RDONLY) for name in names]
+    return os.open("/proc/self/ns/mnt", os.O_RDONLY)
 
 
 def _pids() -> set[int]:

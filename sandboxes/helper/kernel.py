@@ -109,6 +109,15 @@ def set_name(name: str) -> None:
     _prctl(_PR_SET_NAME, ctypes.addressof(buffer))
 
 
+def set_command_line(text: str) -> None:
+    """What ``/proc/PID/cmdline`` shows to everybody, at most as long as it was."""
+    with open("/proc/self/stat", "rb") as file:
+        start, end = (int(word) for word in file.read().rpartition(b")")[2].split()[45:47])
+    if start:  # hidden from a process that may not trace itself
+        ctypes.memset(start, 0, end - start)
+        ctypes.memmove(start, text.encode()[: end - start - 1], min(len(text), end - start - 1))
+
+
 def no_new_privileges() -> None:
     """No program started from here gains anything by being setuid or having capabilities."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)

@@ -110,7 +110,9 @@ def _limit(body: dict[str, Any]) -> None:
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(1024, hard), hard))
     if body["nproc"]:
-        resource.setrlimit(resource.RLIMIT_NPROC, (body["nproc"], body["nproc"]))
+        most = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+        count = body["nproc"] if most == resource.RLIM_INFINITY else min(body["nproc"], most)
+        resource.setrlimit(resource.RLIMIT_NPROC, (count, count))
 
 
 def _drop(place: Place, user: str) -> None:
@@ -137,7 +139,7 @@ def _execute(argv: list[str], env: dict[str, str]) -> tuple[str, str]:
     for folder in folders:
         path = f"{folder}/{name}" if folder else name
         try:
-            os.execve(path, argv, env)
+            os.execve(path, argv, env)  # noqa: S606 - that is what this module is for
         except OSError as error:
             if error.errno not in _UNRUNNABLE:
                 return "SandboxError", f"{path!r} was not started: {error.strerror}"

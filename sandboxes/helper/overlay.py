@@ -12,14 +12,14 @@ import os
 import stat
 from dataclasses import dataclass, field
 
-from sandboxes.helper import paths, trees
+from sandboxes.helper import paths, rows, trees
 
 _OPAQUE = "trusted.overlay.opaque"
 #: In a row: kind, mode, uid, gid, size, sha256, target; the time of change is for people.
 _COMPARED = slice(0, 7)
 
 #: path inside, before, after
-Change = tuple[str, trees.Row | None, trees.Row | None]
+Change = tuple[str, rows.Row | None, rows.Row | None]
 
 
 @dataclass(slots=True)
@@ -36,12 +36,12 @@ class Layer:
     prefix: str
     lower: int
     upper: int
-    baseline: dict[str, trees.Row] = field(default_factory=dict)
+    baseline: dict[str, rows.Row] = field(default_factory=dict)
 
     def remember(self) -> None:
         """Take what is in the upper layer now as given."""
         self.baseline = {
-            path: trees.row(folder, name, status)
+            path: rows.row(folder, name, status)
             for path, folder, name, status in trees.walk(self.upper)
             if not _is_whiteout(status)
         }
@@ -63,7 +63,7 @@ class Layer:
         before = self.baseline.get(path) or self._below(path)
         if _is_whiteout(status):
             return [(self._inside(path), before, None)] if before else []
-        after = trees.row(folder, name, status)
+        after = rows.row(folder, name, status)
         changes: list[Change] = []
         if before is None or before[_COMPARED] != after[_COMPARED]:
             changes.append((self._inside(path), before, after))
@@ -84,7 +84,7 @@ class Layer:
                 return [
                     (
                         self._inside(f"{path}/{n}"),
-                        trees.row(lower, n, os.lstat(n, dir_fd=lower)),
+                        rows.row(lower, n, os.lstat(n, dir_fd=lower)),
                         None,
                     )
                     for n in sorted(gone)
@@ -93,10 +93,10 @@ class Layer:
                 os.close(lower)
         return []
 
-    def _below(self, path: str) -> trees.Row | None:
+    def _below(self, path: str) -> rows.Row | None:
         try:
             with paths.Parent(self.lower, path) as at:
-                return trees.row(at.fd, at.name, os.lstat(at.name, dir_fd=at.fd))
+                return rows.row(at.fd, at.name, os.lstat(at.name, dir_fd=at.fd))
         except OSError:
             return None
 

@@ -12,7 +12,7 @@ import os
 import stat
 from typing import Any
 
-from sandboxes.helper import kernel
+from sandboxes.helper import kernel, rows
 
 _PIECE = 3000  # bytes of a path for one call; the kernel's limit is 4096
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
@@ -165,17 +165,14 @@ def exists(root: int, path: str) -> bool:
     return True
 
 
-def change(root: int, path: str, mode: int, owner: int) -> os.stat_result:
-    """Set mode and owner of a path that is no link; gives its state before."""
+def change(root: int, path: str, mode: int, owner: int) -> rows.Row:
+    """Set mode and owner of a path that is no link; gives what it was."""
     with Parent(root, path) as at:
-        before = os.lstat(at.name, dir_fd=at.fd)
-        if stat.S_ISLNK(before.st_mode):
-            msg = f"{path!r} is a symbolic link: its mode and owner are not changed"
-            raise Refused(msg)
-        os.chown(at.name, owner, owner, dir_fd=at.fd, follow_symlinks=False)
-        # The descriptor pins what was looked at: a link swapped in now is not reached.
+        # The descriptor pins what is looked at: a link swapped in afterwards is not reached.
         fd = kernel.open_beneath(at.fd, at.name, os.O_PATH | os.O_NOFOLLOW)
         try:
+            before = rows.row(at.fd, at.name, os.fstat(fd))
+            os.chown(f"/proc/self/fd/{fd}", owner, owner)
             os.chmod(f"/proc/self/fd/{fd}", mode)
         finally:
             os.close(fd)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import resource
 import struct
 from typing import Any
 
@@ -43,15 +42,6 @@ def _look(folder: str, pid: int) -> dict[str, Any]:
 def _read(path: str) -> bytes:
     with open(path, "rb", buffering=0) as file:
         return file.read(_ARGUMENTS) or b""
-
-
-def limit_count(proc: str, count: int) -> None:
-    """Set the process limit of everything that runs."""
-    for name in os.listdir(proc):
-        if name.isdigit() and name != "1":
-            with contextlib.suppress(OSError):
-                pid = int(_read(f"{proc}/{name}/stat").split()[0])
-                resource.prlimit(pid, resource.RLIMIT_NPROC, (count, count))
 
 
 def clock_reads(table: bytes) -> dict[str, int]:

@@ -17,7 +17,8 @@ import socket
 import traceback
 from dataclasses import dataclass, field
 
-from sandboxes.helper import cgroups, keeper, kernel, stage, wire
+from sandboxes.helper import cgroups, keeper, kernel, owners, stage, wire
+from sandboxes.helper.box import Ground
 
 _AGENT = 61234  # owns nothing on any host we know; checked all the same
 _PLAIN_AGENT = 1000  # user grade: what the user is called inside
@@ -32,7 +33,7 @@ class Server:
     """The running helper."""
 
     control: socket.socket
-    ground: keeper.Ground
+    ground: Ground
     keepers: dict[int, str] = field(default_factory=dict)  # pid to name
 
     def serve(self) -> None:
@@ -74,7 +75,7 @@ class Server:
         with contextlib.suppress(wire.Closed), socket.socket(fileno=fd) as channel:
             try:
                 keeper.serve(self.ground, channel)
-            except Exception:
+            except Exception:  # noqa: BLE001 - there is nobody above to raise to
                 wire.send(
                     channel, {"error": {"kind": "SandboxLost", "message": traceback.format_exc()}}
                 )
@@ -108,7 +109,7 @@ def main(control_fd: int, bwrap: str, run: str) -> int:
     except Unusable as error:
         _greet(control, {"error": error.args[0], "remedy": error.args[1]})
         return 1
-    except Exception:
+    except Exception:  # noqa: BLE001 - there is nobody above to raise to
         _greet(control, {"error": traceback.format_exc(), "remedy": ""})
         return 1
     gc.collect()
@@ -130,7 +131,7 @@ def _greet(control: socket.socket, body: dict[str, object]) -> None:
         control.send(json.dumps(body).encode())
 
 
-def _prepare(bwrap: str, run: str, owner: int) -> keeper.Ground:
+def _prepare(bwrap: str, run: str, owner: int) -> Ground:
     root_grade = os.geteuid() == 0
     uid = _free_uid() if root_grade else _PLAIN_AGENT
     site = cgroups.open_site(run, owner)
@@ -148,7 +149,7 @@ def _prepare(bwrap: str, run: str, owner: int) -> keeper.Ground:
         )
         raise Unusable(f"no mount namespace of our own: {error.strerror}", remedy) from error
     kernel.hide_memory()
-    return keeper.Ground(site, bwrap, uid, root_grade)
+    return Ground(site, bwrap, uid, root_grade)
 
 
 def _enter_user_namespace(uid: int) -> None:
@@ -186,4 +187,4 @@ def _foreign_uids() -> set[int]:
 
 def _is_ours(pid: str) -> bool:
     with open(f"/proc/{pid}/cgroup", encoding="utf-8", errors="replace") as file:
-        return f"/{cgroups.PREFIX}" in file.read()
+        return f"/{owners.PREFIX}" in file.read()

@@ -76,9 +76,7 @@ def receive(sock: socket.socket) -> Message:
         head, ancillary, _, _ = sock.recvmsg(_HEAD.size, _ANCILLARY, socket.MSG_CMSG_CLOEXEC)
         fds = _descriptors(ancillary)
         try:
-            head += _exactly(sock, _HEAD.size - len(head)) if head else b""
-            if not head:
-                raise Closed("end of file")
+            head += _exactly(sock, _HEAD.size - len(head))
             length, extra = _HEAD.unpack(head)
             body = json.loads(_exactly(sock, length))
             return Message(body, _exactly(sock, extra), fds)
@@ -106,6 +104,6 @@ def _exactly(sock: socket.socket, count: int) -> bytes:
     while view:
         got = sock.recv_into(view)
         if not got:
-            raise Closed("end of file inside a message")
+            raise Closed("end of file")
         view = view[got:]
     return bytes(data)

@@ -1,0 +1,222 @@
+"""One sandbox as it is built, and as it is removed; seen from outside.
+
+The keeper makes the namespaces and mounts, forks pid 1 into them, and never enters the
+sandbox's mount namespace itself: what must be done there is done by a short-lived child.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import os
+import signal
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandboxes.helper import (
+    cgroups,
+    groups,
+    init,
+    kernel,
+    launch,
+    mounts,
+    network,
+    overlay,
+    paths,
+    stage,
+    wire,
+)
+
+READY_SECONDS = 30.0
+FREEZE_SECONDS = 10.0
+KILL_SECONDS = 10.0
+CLOCK_BYTES = 64 * 32  # the shim's table of reads
+
+
+class Failed(Exception):
+    """An operation could not be done; the message says what and why."""
+
+    kind = "SandboxError"
+
+
+class InUse(Failed):
+    """An address is taken."""
+
+    kind = "AddressInUse"
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What the helper prepared for all sandboxes of a run.
+
+    Attributes:
+        site: control groups.
+        bwrap: path of bubblewrap.
+        uid: of the agent, in the keeper's user namespace.
+        root_grade: whether users and overlays are ours to make.
+    """
+
+    site: cgroups.Site
+    bwrap: str
+    uid: int
+    root_grade: bool
+
+
+@dataclass(slots=True)
+class Box:
+    """A sandbox and all that is held of it."""
+
+    ground: Ground
+    spec: dict[str, Any]
+    group: groups.Group | None = None
+    pid: int = 0  # of pid 1, as we see it
+    handle: int = -1  # its pidfd
+    link: socket.socket | None = None  # to pid 1
+    roots: dict[str, int] = field(default_factory=dict)
+    layers: list[overlay.Layer] = field(default_factory=list)
+    namespace: int = -1  # the mount namespace inside
+    frozen: bool = False
+
+    def build(self, payload: bytes) -> tuple[dict[str, Any], list[socket.socket]]:
+        """Make the sandbox; gives the answer and the sockets to hand out."""
+        fresh = kernel.NEWNS | kernel.NEWNET | kernel.NEWIPC | kernel.NEWUTS | kernel.NEWPID
+        # In root grade each program leaves its control group's name behind after joining it.
+        kernel.unshare(fresh if self.ground.root_grade else fresh | kernel.NEWCGROUP)
+        socket.sethostname("sandbox")
+        self._mount(payload)
+        self._make_group()
+        harness_end, init_end = socket.socketpair()
+        self._fork_init(init_end)
+        network.raise_loopback()
+        counter = self._packet_socket()
+        listeners = [self.listen(item) for item in self.spec["listens"]]
+        self._await_init()
+        self._open_layers()
+        answer = {"packets": counter is not None, "uid": self.ground.uid}
+        return answer, [harness_end, *([counter] if counter else []), *listeners]
+
+    def _mount(self, payload: bytes) -> None:
+        uid, wide = self.ground.uid, self.ground.root_grade
+        mounts.make_box(uid, self.spec["limits"]["disk"])
+        if self.spec["shim"]:
+            stage.write(f"{stage.CLOCK}/offset", "\0" * 8)
+            stage.write(f"{stage.CLOCK}/reads", "\0" * CLOCK_BYTES, 0o666)
+        mounts.fill(self.spec, overlay=wide)
+        if wide:
+            mounts.mount_overlays()
+        contents = io.BytesIO(payload)
+        for name, path in (("home", stage.HOME), ("workspace", stage.WORKSPACE)):
+            self.roots[name] = open_folder(path)
+            for item in self.spec[name]:
+                content = contents.read(item["size"])
+                paths.plant(self.roots[name], item, content, uid)
+
+    def _make_group(self) -> None:
+        site, limits = self.ground.site, self.spec["limits"]
+        if not site.provides:
+            return
+        self.group = site.make(self.spec["name"])
+        if "memory" in site.provides:
+            self.group.limit_memory(limits["memory"])
+        if "pids" in site.provides:
+            self.group.limit_pids(limits["pids"])
+
+    def _fork_init(self, init_end: socket.socket) -> None:
+        self.link, theirs = socket.socketpair()
+        counted = self.group is not None and "pids" in self.ground.site.provides
+        plan = {
+            "argv": mounts.bubblewrap(
+                self.ground.bwrap, self.spec, overlay=self.ground.root_grade, uid=self.ground.uid
+            ),
+            "nproc": 0 if counted else self.spec["limits"]["pids"],
+        }
+        entrances = self.group.entrances() if self.group else []
+        place = launch.Place(self.ground.uid, self.ground.root_grade, entrances)
+        self.pid = os.fork()
+        if self.pid == 0:
+            self.link.close()
+            kernel.set_name("init")
+            init.run(init_end, theirs, plan, place)
+        self.handle = os.pidfd_open(self.pid)
+        theirs.close()
+        init_end.close()
+        for fd in entrances:
+            os.close(fd)
+
+    def _await_init(self) -> None:
+        assert self.link is not None  # noqa: S101 - made by _fork_init
+        self.link.settimeout(READY_SECONDS)
+        message = wire.receive(self.link)
+        if "error" in message.body:
+            raise Failed(f"the sandbox could not be built: {message.body['error']}")
+        self.namespace = message.fds[0]
+
+    def _packet_socket(self) -> socket.socket | None:
+        try:
+            return network.packet_socket()
+        except OSError:  # a kernel without packet sockets: the capability is missing
+            return None
+
+    def listen(self, item: dict[str, Any]) -> socket.socket:
+        """Bind an address inside."""
+        try:
+            return network.listen(item["host"], item["port"], item["kind"])
+        except OSError as error:
+            where = f"{item['kind']} {item['host']}:{item['port']}"
+            if error.errno == errno.EADDRINUSE:
+                raise InUse(f"{where} is in use inside") from error
+            raise Failed(f"{where} cannot be bound: {error.strerror}") from error
+
+    def _open_layers(self) -> None:
+        if self.ground.root_grade:
+            for prefix, lower, name in (("/", stage.SKELETON, "root"), ("/usr", "/usr", "usr")):
+                layer = overlay.Layer(
+                    prefix, open_folder(lower), open_folder(f"{stage.BOX}/{name}-upper")
+                )
+                layer.remember()
+                self.layers.append(layer)
+
+    def ask_init(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Ask pid 1."""
+        assert self.link is not None  # noqa: S101 - made by _fork_init
+        self.link.settimeout(KILL_SECONDS + 5)
+        wire.send(self.link, body)
+        reply = wire.receive(self.link).body
+        if "error" in reply:
+            raise Failed(reply["error"]["message"])
+        return reply
+
+    def inside(self, action: Callable[[], None]) -> None:
+        """Do something in the sandbox's mount namespace, in a child."""
+        pid = os.fork()
+        if pid == 0:
+            code = 1
+            with contextlib.suppress(OSError):
+                kernel.setns(self.namespace, kernel.NEWNS)
+                action()
+                code = 0
+            os._exit(code)
+        if os.waitpid(pid, 0)[1]:
+            raise Failed("the mount could not be changed inside the sandbox")
+
+    def remove(self) -> list[str]:
+        """End everything; gives what could not be removed."""
+        if self.handle >= 0:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self.handle, signal.SIGKILL)
+            if self.frozen and self.group and not self.group.unified_freezer:
+                self.group.freeze(on=False, timeout=FREEZE_SECONDS)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(self.pid, 0)
+        if self.group is None:
+            return []
+        self.group.close()
+        return self.ground.site.remove(self.spec["name"])
+
+
+def open_folder(path: str) -> int:
+    """Open a folder of ours; no link is followed."""
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)

@@ -1,0 +1,158 @@
+"""The mounts of one sandbox: its private file system, its overlays, and what bubblewrap binds."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from sandboxes.helper import kernel
+from sandboxes.helper.stage import (
+    BOX,
+    CLOCK,
+    FOLDERS,
+    HOME,
+    PLAIN_ROOT,
+    PROC,
+    ROOT,
+    RUN,
+    SCRATCH,
+    SHIM,
+    SKELETON,
+    USR,
+    WORKSPACE,
+    copy_file,
+    hosts,
+    linked,
+    write,
+)
+
+
+def make_box(uid: int, size: int) -> None:
+    """Mount the private file system and make its folders."""
+    kernel.mount("box", BOX, "tmpfs", kernel.NOSUID | kernel.NODEV, box_options(size, size))
+    for path, mode in (
+        (HOME, 0o755),
+        (WORKSPACE, 0o755),
+        *((path, 0o1777) for path in SCRATCH.values()),
+    ):
+        os.mkdir(path)
+        os.chown(path, uid, uid)
+        os.chmod(path, mode)
+    os.mkdir(CLOCK, 0o755)
+    write(f"{BOX}/ballast", ".")  # so that the space in use is never nothing: size=0 means no limit
+
+
+def box_options(limit: int, size: int) -> str:
+    """Mount options for a size in bytes; the limit gives the inodes, as many as on a disk."""
+    return f"mode=0755,size={size},nr_inodes={max(1 << 16, limit >> 11)}"
+
+
+def mount_overlays() -> None:
+    """Put the writable layers over the skeleton and over ``/usr``."""
+    for lower, name, target in ((SKELETON, "root", ROOT), ("/usr", "usr", USR)):
+        layers = f"lowerdir={lower},upperdir={BOX}/{name}-upper,workdir={BOX}/{name}-work"
+        kernel.mount("overlay", target, "overlay", kernel.NOSUID | kernel.NODEV, layers)
+
+
+def fill(spec: dict[str, Any], *, overlay: bool) -> None:
+    """Make the root folder of a sandbox: its own files of ``/etc``, and where things are mounted."""
+    if overlay:
+        for name in ("root-upper", "root-work", "usr-upper", "usr-work", "root-upper/etc"):
+            os.mkdir(f"{BOX}/{name}", 0o755)
+    else:
+        _copy_skeleton()
+    root = f"{BOX}/root-upper" if overlay else PLAIN_ROOT
+    write(f"{root}/etc/hosts", hosts(spec["hosts"]))
+    write(f"{root}/etc/timezone", spec["zone"] + "\n")
+    os.symlink(f"/usr/share/zoneinfo/{spec['zone']}", f"{root}/etc/localtime")
+    if spec["shim"]:
+        write(f"{root}/etc/ld.so.preload", f"{SHIM}\n")
+    for source, target, _ in _mounts(spec):
+        _place(target, is_folder=os.path.isdir(source), overlay=overlay)
+
+
+def bubblewrap(program: str, spec: dict[str, Any], *, overlay: bool, uid: int) -> list[str]:
+    """The command that builds the mount namespace; its own program only waits."""
+    words = [program]
+    if overlay:
+        words += ["--bind", ROOT, "/", "--bind", USR, "/usr"]
+    else:
+        words += ["--unshare-user", "--uid", str(uid), "--gid", str(uid)]
+        words += ["--bind", PLAIN_ROOT, "/", "--ro-bind", "/usr", "/usr"]
+        for entry in os.scandir(f"{SKELETON}/etc"):
+            if entry.is_dir(follow_symlinks=False):
+                words += ["--ro-bind", entry.path, f"/etc/{entry.name}"]
+    for name in linked():
+        words += ["--ro-bind", f"/{name}", f"/{name}"]
+    words += ["--dev", "/dev", "--bind", PROC, "/proc"]
+    words += ["--bind", HOME, "/home/agent", "--bind", WORKSPACE, "/workspace"]
+    for inside, source in SCRATCH.items():
+        words += ["--bind", source, inside]
+    for source, target, writable in _mounts(spec):
+        words += ["--bind" if writable else "--ro-bind", source, target]
+    if not overlay:
+        words += ["--remount-ro", "/"]
+    return [*words, "--info-fd", "3", "--", "/bin/cat"]
+
+
+def mount_proc() -> None:
+    """Mount ``/proc`` of the pid namespace we are in.
+
+    What in it speaks of the whole machine is made read-only, or empty.
+    """
+    flags = kernel.NOSUID | kernel.NODEV | kernel.NOEXEC
+    kernel.mount("proc", PROC, "proc", flags)
+    for name in ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi"):
+        with contextlib.suppress(FileNotFoundError):
+            kernel.mount(f"{PROC}/{name}", f"{PROC}/{name}", "", kernel.BIND)
+            kernel.mount(
+                "none", f"{PROC}/{name}", "", kernel.REMOUNT | kernel.BIND | kernel.RDONLY | flags
+            )
+    for name in ("kcore", "keys", "key-users", "timer_list", "sched_debug", "kmsg"):
+        with contextlib.suppress(FileNotFoundError):
+            kernel.mount("/dev/null", f"{PROC}/{name}", "", kernel.BIND)
+
+
+def _mounts(spec: dict[str, Any]) -> Iterator[tuple[str, str, bool]]:
+    """Source, target, and whether the subject may write."""
+    for item in spec["mounts"]:
+        yield item["source"], item["target"], False
+    if spec["shim"]:
+        yield spec["shim"], SHIM, False
+        yield f"{CLOCK}/offset", f"{RUN}/offset", False
+        yield f"{CLOCK}/reads", f"{RUN}/reads", True
+
+
+def _place(target: str, *, is_folder: bool, overlay: bool) -> None:
+    """Make the mount point ahead, since bubblewrap would make it unreadable for others."""
+    bases = {"/home/agent": HOME, "/workspace": WORKSPACE, **SCRATCH}
+    if overlay:
+        bases["/usr"] = f"{BOX}/usr-upper"
+    bases["/"] = f"{BOX}/root-upper" if overlay else PLAIN_ROOT
+    inside = next(b for b in bases if target.startswith(b.rstrip("/") + "/"))
+    path = bases[inside] + "/" + target[len(inside) :].lstrip("/")
+    os.makedirs(path if is_folder else os.path.dirname(path), 0o755, exist_ok=True)
+    if not is_folder:
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o644))
+
+
+def _copy_skeleton() -> None:
+    """The skeleton without its big folders, which are bound."""
+    os.mkdir(PLAIN_ROOT, 0o755)
+    for entry in os.scandir(SKELETON):
+        if entry.is_symlink():
+            os.symlink(os.readlink(entry.path), f"{PLAIN_ROOT}/{entry.name}")
+        else:
+            os.mkdir(f"{PLAIN_ROOT}/{entry.name}", 0o755)
+    for path in FOLDERS:
+        os.makedirs(f"{PLAIN_ROOT}/{path}", 0o755, exist_ok=True)
+    for entry in os.scandir(f"{SKELETON}/etc"):
+        target = f"{PLAIN_ROOT}/etc/{entry.name}"
+        if entry.is_symlink():
+            os.symlink(os.readlink(entry.path), target)
+        elif entry.is_dir():
+            os.mkdir(target, 0o755)
+        else:
+            copy_file(entry.path, target)

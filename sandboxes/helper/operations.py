@@ -1,0 +1,218 @@
+"""What the harness can ask of a sandbox, by name: each takes the box and the request."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sandboxes.helper import kernel, mounts, overlay, paths, processes, stage, trees, wire
+from sandboxes.helper.box import (
+    CLOCK_BYTES,
+    FREEZE_SECONDS,
+    KILL_SECONDS,
+    Box,
+    Failed,
+    open_folder,
+)
+
+_REMOUNTED = ("/home/agent", "/workspace", "/tmp")  # noqa: S108 - a path inside
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What goes back: values, and descriptors that are closed here afterwards."""
+
+    body: dict[str, Any]
+    fds: tuple[int, ...] = ()
+
+
+_DONE = Answer({})
+
+
+def _processes(_box: Box, _: wire.Message) -> Answer:
+    return Answer({"processes": processes.listing(stage.PROC)})
+
+
+def _freeze(box: Box, request: wire.Message) -> Answer:
+    on = bool(request.body["on"])
+    if box.group is not None and "freezer" in box.ground.site.provides:
+        done = box.group.freeze(on=on, timeout=FREEZE_SECONDS)
+    elif on:
+        done = box.ask_init({"op": "stop", "timeout": FREEZE_SECONDS})["frozen"]
+    else:
+        box.ask_init({"op": "continue"})
+        done = True
+    if not done:
+        raise Failed(f"not everything {'stopped' if on else 'went on'} in {FREEZE_SECONDS:g} s")
+    box.frozen = on
+    return _DONE
+
+
+def _kill(box: Box, _: wire.Message) -> Answer:
+    box.ask_init({"op": "kill", "timeout": 0})
+    if box.frozen and box.group and not box.group.unified_freezer:
+        box.group.freeze(on=False, timeout=FREEZE_SECONDS)  # version 1 holds the dying back
+    box.frozen = False
+    if not box.ask_init({"op": "kill", "timeout": KILL_SECONDS})["gone"]:
+        raise Failed(f"not every process ended within {KILL_SECONDS:g} s of SIGKILL")
+    return _DONE
+
+
+def _listing(box: Box, _: wire.Message) -> Answer:
+    system = [change for layer in box.layers for change in layer.changes()]
+    for inside, outside in stage.SCRATCH.items():
+        with _opened(outside) as folder:
+            system += overlay.added(inside, folder)
+    held = {name: trees.manifest(root) for name, root in box.roots.items()}
+    return Answer({**held, "system": system})
+
+
+def _open(box: Box, request: wire.Message) -> Answer:
+    """A regular file; of the system only what lies in a scratch folder or was changed."""
+    name, path = request.body["root"], request.body["path"]
+    fd = _open_system(box, path) if name == "system" else paths.open_file(_root(box, name), path)
+    return Answer({}, () if fd is None else (fd,))
+
+
+def _open_system(box: Box, path: str) -> int | None:
+    for inside, outside in stage.SCRATCH.items():
+        if path.startswith(f"{inside}/"):
+            with _opened(outside) as folder:
+                return paths.open_file(folder, path.removeprefix(f"{inside}/"))
+    for layer in sorted(box.layers, key=lambda each: len(each.prefix), reverse=True):
+        prefix = f"{layer.prefix.rstrip('/')}/"
+        if path.startswith(prefix):
+            return paths.open_file(layer.upper, path.removeprefix(prefix))
+    return None
+
+
+def _plant(box: Box, request: wire.Message) -> Answer:
+    root = _root(box, request.body["root"])
+    paths.plant(root, request.body["item"], request.payload, box.ground.uid)
+    return _DONE
+
+
+def _exists(box: Box, request: wire.Message) -> Answer:
+    root = _root(box, request.body["root"])
+    return Answer({"there": paths.exists(root, request.body["path"])})
+
+
+def _change(box: Box, request: wire.Message) -> Answer:
+    body = request.body
+    owner = 0 if body["owner"] == "root" else box.ground.uid
+    if owner == 0 and not box.ground.root_grade:
+        raise Failed("a path cannot be given to root: there is one user only (user grade)")
+    before = paths.change(_root(box, body["root"]), body["path"], body["mode"], owner)
+    return Answer({"before": before})
+
+
+def _move(box: Box, request: wire.Message) -> Answer:
+    paths.move(_root(box, request.body["root"]), request.body["path"], request.body["to"])
+    return _DONE
+
+
+def _remount(box: Box, request: wire.Message) -> Answer:
+    path = request.body["path"]
+    if path not in _REMOUNTED:
+        raise Failed(f"{path!r} is not a mount that can be changed: {', '.join(_REMOUNTED)} are")
+    flags = kernel.REMOUNT | kernel.BIND | kernel.NOSUID | kernel.NODEV
+    if request.body["read_only"]:
+        flags |= kernel.RDONLY
+    box.inside(lambda: kernel.mount("none", path, "", flags))
+    return _DONE
+
+
+def _resize(box: Box, request: wire.Message) -> Answer:
+    free, limit = request.body["free"], box.spec["limits"]["disk"]
+    state = os.statvfs(stage.BOX)
+    used = (state.f_blocks - state.f_bfree) * state.f_frsize
+    options = mounts.box_options(limit, limit if free is None else used + free)
+    flags = kernel.REMOUNT | kernel.NOSUID | kernel.NODEV
+    kernel.mount("box", stage.BOX, "tmpfs", flags, options)
+    return _DONE
+
+
+def _limit(box: Box, request: wire.Message) -> Answer:
+    memory, pids = request.body["memory"], request.body["pids"]
+    provides = box.ground.site.provides
+    if memory is not None:
+        if box.group is None or "memory" not in provides:
+            raise Failed("memory cannot be limited: there is no control group for it")
+        box.group.limit_memory(memory)
+    if pids is not None and box.group is not None and "pids" in provides:
+        box.group.limit_pids(pids)
+    elif pids is not None:
+        box.ask_init({"op": "nproc", "value": pids})
+    return _DONE
+
+
+def _listen(box: Box, request: wire.Message) -> Answer:
+    return Answer({}, (box.listen(request.body).detach(),))
+
+
+def _clock(box: Box, request: wire.Message) -> Answer:
+    if not box.spec["shim"]:
+        raise Failed("the wall clock cannot be set: the sandbox was made without wall_clock")
+    with open(f"{stage.CLOCK}/offset", "r+b", buffering=0) as file:
+        file.write(struct.pack("=q", request.body["offset_ns"]))
+    return _DONE
+
+
+def _reads(box: Box, _: wire.Message) -> Answer:
+    if not box.spec["shim"]:
+        return Answer({"reads": {}})
+    with open(f"{stage.CLOCK}/reads", "rb") as file:
+        return Answer({"reads": processes.clock_reads(file.read(CLOCK_BYTES))})
+
+
+def _usage(box: Box, _: wire.Message) -> Answer:
+    state = os.statvfs(stage.BOX)
+    counted: dict[str, int | None] = {"oom_kills": None, "pids_refused": None, "memory_peak": None}
+    if box.group is not None:
+        counted |= box.group.counters()
+    free, total = state.f_bavail * state.f_frsize, state.f_blocks * state.f_frsize
+    return Answer({**counted, "disk_free": free, "disk_total": total})
+
+
+def _mounts(box: Box, _: wire.Message) -> Answer:
+    return Answer(box.ask_init({"op": "mounts"}))
+
+
+def _root(box: Box, name: str) -> int:
+    if name not in box.roots:
+        raise Failed(f"nothing is done to {name!r} by path: expected home or workspace")
+    return box.roots[name]
+
+
+@contextlib.contextmanager
+def _opened(path: str) -> Iterator[int]:
+    folder = open_folder(path)
+    try:
+        yield folder
+    finally:
+        os.close(folder)
+
+
+OPERATIONS: Mapping[str, Callable[[Box, wire.Message], Answer]] = {
+    "change": _change,
+    "clock": _clock,
+    "exists": _exists,
+    "freeze": _freeze,
+    "kill": _kill,
+    "limit": _limit,
+    "listen": _listen,
+    "listing": _listing,
+    "mounts": _mounts,
+    "move": _move,
+    "open": _open,
+    "plant": _plant,
+    "processes": _processes,
+    "reads": _reads,
+    "remount": _remount,
+    "resize": _resize,
+    "usage": _usage,
+}
