@@ -8,13 +8,13 @@ object cannot be heard at all.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from harness.extension import Schema
 
-Json = Mapping[str, Any]
+_decode = json.JSONDecoder().decode
 
 
 class NotHeard(ValueError):
@@ -57,8 +57,6 @@ class Heard:
         tools: offered, in order; tools in a namespace stand beside the others.
         results: of all tools, in the order of the history.
         messages: how many the history has.
-        prompt: text of the instructions and of the last thing the user said; read only to
-            answer a side request.
         format: JSON Schema that the reply is to follow, where the request says so.
         wants_usage: a streamed reply is to report usage.
         size: of the body in bytes.
@@ -72,7 +70,6 @@ class Heard:
     tools: tuple[Tool, ...] = ()
     results: tuple[ToolResult, ...] = ()
     messages: int = 0
-    prompt: str = ""
     format: Schema | None = None
     wants_usage: bool = True
     size: int = 0
@@ -99,7 +96,7 @@ def body_object(body: bytes) -> dict[str, Any]:
         NotHeard: it is none.
     """
     try:
-        value = json.loads(body)
+        value = _decode(body.decode())
     except (ValueError, RecursionError) as err:
         raise NotHeard(f"The body is not JSON: {err}.") from err
     if not isinstance(value, dict):

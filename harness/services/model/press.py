@@ -8,7 +8,7 @@ of them to one model by one protocol.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from harness.services.model.heard import Heard
@@ -52,8 +52,9 @@ class Press:
         for slot in plate.slots:
             parts[slot] = _renewed(parts[slot], renewal)
         stamp = Stamp(renewal[self._ids.template.id.encode()].decode(), self._ids.created)
-        headers = {**plate.wire.headers, **protocol.headers(stamp)}
-        return replace(plate.wire, headers=headers, parts=parts)
+        wire = plate.wire
+        headers = {**wire.headers, **protocol.headers(stamp)}
+        return Wire(wire.status, headers, parts, wire.chunked, protocol=wire.protocol)
 
     def _engrave(self, key: _Key, protocol: ModelProtocol, heard: Heard) -> _Plate:
         wire = protocol.render(heard, key.turn, self._ids.template)

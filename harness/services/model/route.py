@@ -118,15 +118,15 @@ def route(state: State, heard: Heard, script: Sequence[ScriptStep], dialect: Dia
     before = state.open.get(position)
     attempt = before.attempts + 1 if before else 1
     ticket = state.tickets + 1
-    routed = replace(
-        state,
+    waiting = Waiting(heard.key, attempt, before.calls if before else ())
+    routed = State(  # by hand, like below: `replace` costs more than all of the rest
         frontier=max(state.frontier, _after(position, script)),
-        open={
-            **state.open,
-            position: Waiting(heard.key, attempt, before.calls if before else ()),
-        },
+        open={**state.open, position: waiting},
         flights={**state.flights, ticket: Flight(position, heard.key, holds=True)},
+        saw_tools=state.saw_tools,
         turns=state.turns + 1,
+        served=state.served,
+        beyond=state.beyond,
         tickets=ticket,
     )
     return Routed(TURN, routed, position, attempt, ticket)
@@ -157,10 +157,20 @@ def settle(state: State, ticket: int, *, complete: bool) -> State:
     if flight is None:
         return state
     flights = {each: other for each, other in state.flights.items() if each != ticket}
-    if not (complete and flight.holds and flight.position in state.open):
-        return replace(state, flights=flights)
-    still = {each: other for each, other in state.open.items() if each != flight.position}
-    return replace(state, flights=flights, open=still, served=state.served + 1)
+    served = complete and flight.holds and flight.position in state.open
+    still = state.open
+    if served:
+        still = {each: other for each, other in still.items() if each != flight.position}
+    return State(
+        frontier=state.frontier,
+        open=still,
+        flights=flights,
+        saw_tools=state.saw_tools,
+        turns=state.turns,
+        served=state.served + served,
+        beyond=state.beyond,
+        tickets=state.tickets,
+    )
 
 
 def left(state: State, script: Sequence[ScriptStep]) -> int:
@@ -176,6 +186,8 @@ def left(state: State, script: Sequence[ScriptStep]) -> int:
 
 def _without_taken(state: State, heard: Heard) -> State:
     """Turns whose calls this client has run are served, end or no end."""
+    if not state.open or not heard.results:
+        return state
     shown = {result.call_id for result in heard.results}
     still = {
         position: waiting
@@ -196,6 +208,8 @@ def _again(state: State, heard: Heard) -> Position | None:
 
 def _open(state: State) -> Position | None:
     """The lowest unserved turn that no reply on its way may still serve."""
+    if not state.open:
+        return None
     held = {flight.position for flight in state.flights.values() if flight.holds}
     return min((each for each in state.open if each not in held), default=None)
 
@@ -212,10 +226,8 @@ def _ahead(state: State, heard: Heard, script: Sequence[ScriptStep]) -> Position
 def _from(frontier: Position, script: Sequence[ScriptStep]) -> Iterator[Position]:
     """The frontier, then the first repetition of each later step."""
     step, repetition = frontier
-    if step < len(script):
-        yield step, repetition
-    for later in range(step + 1, len(script)):
-        yield later, 0
+    for later in range(step, len(script)):
+        yield later, repetition if later == step else 0
 
 
 def _after(position: Position, script: Sequence[ScriptStep]) -> Position:

@@ -6,6 +6,7 @@ no fault touches comes from a cache of rendered wires, with only its ids patched
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -111,8 +112,8 @@ class ModelService:
         if routed.kind == BEYOND:
             wire = beyond(protocol, len(self._script), self._ids.stamp())
             return Answer(wire, BEYOND, serves=False)
-        turn = side_turn(heard)
-        used = _usage(None, heard, turn)
+        turn = side_turn(heard, protocol.prompt(incoming.body))
+        used = _usage(None, heard, turn.text, ())
         self._spend(heard, used)
         wire = self._press.wire(protocol, heard, replace(turn, usage=used))
         return Answer(wire, SIDE, None, 1, *used, serves=False)
@@ -187,8 +188,8 @@ class ModelService:
             token = self._ids.token(PROTOCOLS[heard.protocol].call_prefix, at)
             calls.append(ToolCall(token, made.name, made.arguments, made.namespace, made.freeform))
         stop = step.stop or ("tools" if calls else "end")
-        turn = Turn(step.say, tuple(calls), stop, raw=step.raw)
-        return replace(turn, usage=_usage(step.usage, heard, turn))
+        usage = _usage(step.usage, heard, step.raw or step.say, calls)
+        return Turn(step.say, tuple(calls), stop, usage, step.raw)
 
     def _spend(self, heard: Heard, used: tuple[int, int]) -> None:
         before = self._spent.get(heard.model, (0, 0))
@@ -212,9 +213,15 @@ def _parts(wire: Wire, name: str) -> bytes:
     return b"".join(part.data for part in wire.parts if part.name == name)
 
 
-def _usage(given: Mapping[str, int] | None, heard: Heard, turn: Turn) -> tuple[int, int]:
+def _usage(
+    given: Mapping[str, int] | None, heard: Heard, text: str | None, calls: Sequence[ToolCall]
+) -> tuple[int, int]:
     """What the step says, else one token for every four bytes of body and reply."""
     given = given or {}
-    said = len((turn.raw or turn.text or "").encode("utf-8", "replace"))
-    said += sum(len(call.arguments.encode("utf-8", "replace")) for call in turn.calls)
+    said = _bytes(text or "") + sum(_bytes(call.arguments) for call in calls)
     return given.get("input", tokens(heard.size)), given.get("output", tokens(said))
+
+
+@functools.lru_cache(maxsize=256)
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))

@@ -39,11 +39,11 @@ _COUNTS = {
 }
 
 
-def side_turn(heard: Heard) -> Turn:
+def side_turn(heard: Heard, prompt: str) -> Turn:
     """Something sane and short: JSON where a schema asks for it, a title where one is wanted."""
     if heard.format is not None:
         return Turn(dumps(complete(heard.format, {})))
-    return Turn("Scripted task" if _TITLE.search(heard.prompt) else "Done.")
+    return Turn("Scripted task" if _TITLE.search(prompt) else "Done.")
 
 
 def probe(incoming: Incoming, models: Sequence[str], stamp: Stamp) -> Wire:

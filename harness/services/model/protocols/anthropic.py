@@ -65,7 +65,6 @@ class Anthropic:
         asked = body_object(body)
         messages = list(objects(asked.get("messages")))
         results, unknown = _read(messages)
-        users = [text_of(m.get("content")) for m in messages if m.get("role") == "user"]
         return Heard(
             protocol=self.name,
             stream=asked.get("stream") is True,
@@ -73,12 +72,18 @@ class Anthropic:
             tools=tuple(_tools(asked.get("tools"))),
             results=tuple(results),
             messages=len(messages),
-            prompt=f"{text_of(asked.get('system'))}\n{''.join(users[-1:])}",
             format=_format(asked),
             size=len(body),
             key=hash(body),
             unknown=tuple(sorted(unknown)),
         )
+
+    def prompt(self, body: bytes) -> str:
+        """The system's words and the user's last."""
+        asked = body_object(body)
+        users = [m for m in objects(asked.get("messages")) if m.get("role") == "user"]
+        said = [text_of(message.get("content")) for message in users[-1:]]
+        return "\n".join([text_of(asked.get("system")), *said])
 
     def render(self, heard: Heard, turn: Turn, stamp: Stamp) -> Wire:
         """A message, or the events that build one."""

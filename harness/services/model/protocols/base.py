@@ -72,6 +72,13 @@ class ModelProtocol(Protocol):
             NotHeard: the body is no JSON object.
         """
 
+    def prompt(self, body: bytes) -> str:
+        """The instructions and the last thing the user said; for side requests alone.
+
+        Raises:
+            NotHeard: the body is no JSON object.
+        """
+
     def render(self, heard: Heard, turn: Turn, stamp: Stamp) -> Wire:
         """Put a turn into bytes, streamed if the request asked for it."""
 

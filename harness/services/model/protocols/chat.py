@@ -57,15 +57,19 @@ class Chat(OpenAI):
             tools=tuple(_tools(asked)),
             results=tuple(_results(messages)),
             messages=len(messages),
-            prompt=_prompt(messages),
             format=_format(asked.get("response_format")),
             wants_usage=options.get("include_usage") is True,
             size=len(body),
             key=hash(body),
-            unknown=tuple(
-                sorted({f"role {m.get('role')!r}" for m in messages if m.get("role") not in _ROLES})
-            ),
+            unknown=tuple(_unknown(messages)),
         )
+
+    def prompt(self, body: bytes) -> str:
+        """The system's words and the user's last."""
+        messages = list(objects(body_object(body).get("messages")))
+        system = [m for m in messages if m.get("role") in ("system", "developer")]
+        users = [m for m in messages if m.get("role") == "user"]
+        return "\n".join(text_of(m.get("content")) for m in system + users[-1:])
 
     def render(self, heard: Heard, turn: Turn, stamp: Stamp) -> Wire:
         """A completion, or its chunks."""
@@ -121,10 +125,9 @@ def _results(messages: Sequence[dict[str, Any]]) -> Iterator[ToolResult]:
             yield ToolResult(call_id, text_of(message.get("content")))
 
 
-def _prompt(messages: Sequence[dict[str, Any]]) -> str:
-    system = [m for m in messages if m.get("role") in ("system", "developer")]
-    user = [m for m in messages if m.get("role") == "user"]
-    return "\n".join(text_of(m.get("content")) for m in system + user[-1:])
+def _unknown(messages: Sequence[dict[str, Any]]) -> list[str]:
+    roles = {str(message.get("role")) for message in messages}
+    return sorted(f"role {role!r}" for role in roles - _ROLES)
 
 
 def _format(value: object) -> dict[str, Any] | None:

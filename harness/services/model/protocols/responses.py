@@ -50,10 +50,7 @@ class Responses(OpenAI):
     def hear(self, body: bytes) -> Heard:
         """Read a request."""
         asked = body_object(body)
-        given = asked.get("input")
-        items = [{"role": "user", "content": given}] if isinstance(given, str) else objects(given)
-        history = list(items)
-        users = [text_of(i.get("content")) for i in history if i.get("role") == "user"]
+        history = _history(asked)
         return Heard(
             protocol=self.name,
             stream=asked.get("stream") is True,
@@ -61,12 +58,18 @@ class Responses(OpenAI):
             tools=tuple(_tools(asked.get("tools"))),
             results=tuple(_results(history)),
             messages=len(history),
-            prompt=f"{word(asked.get('instructions'))}\n{''.join(users[-1:])}",
             format=_format(asked.get("text")),
             size=len(body),
             key=hash(body),
             unknown=tuple(sorted(_unknown(history))),
         )
+
+    def prompt(self, body: bytes) -> str:
+        """The instructions and the user's last words."""
+        asked = body_object(body)
+        users = [item for item in _history(asked) if item.get("role") == "user"]
+        said = [text_of(item.get("content")) for item in users[-1:]]
+        return "\n".join([word(asked.get("instructions")), *said])
 
     def render(self, heard: Heard, turn: Turn, stamp: Stamp) -> Wire:
         """A response, or the events that build one."""
@@ -99,6 +102,13 @@ class Responses(OpenAI):
             if at >= 0:
                 return at + len(key) + 4
         return None
+
+
+def _history(asked: dict[str, Any]) -> list[dict[str, Any]]:
+    given = asked.get("input")
+    if isinstance(given, str):
+        return [{"role": "user", "content": given}]
+    return list(objects(given))
 
 
 def _tools(value: object, namespace: str = "") -> Iterator[Tool]:
