@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from harness.judging import Kind
@@ -61,11 +61,20 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class RunVerdict:
-    """The verdict of a run: the plain merge of its trials, every reason, and the exit code."""
+    """The verdict of a run.
+
+    Attributes:
+        verdict: the plain merge of all trials.
+        reasons: every reason of them.
+        exit: the exit code.
+        weights: what each trial weighs in it, in order; ``None``: left out.
+        flaky: repeated trials that did not always come to the same verdict.
+    """
 
     verdict: Verdict
     reasons: Sequence[str]
     exit: int
+    weights: Sequence[Verdict | None]
     flaky: frozenset[str]
 
 
@@ -92,10 +101,12 @@ def judge_run(
             reasons.append(str(reason))
     if not verdicts:
         reasons.append(str(Reason.NOTHING_RAN))
+    weights = [_weight(outcome, flaky(outcomes), fail_on) for outcome in outcomes]
     return RunVerdict(
         verdict=merge(verdicts),
         reasons=tuple(dict.fromkeys(reasons)),
-        exit=_exit_code(outcomes, interrupted=interrupted, unsealed=unsealed, fail_on=fail_on),
+        exit=_exit_code(outcomes, weights, interrupted=interrupted, unsealed=unsealed),
+        weights=tuple(weights),
         flaky=flaky(outcomes),
     )
 
@@ -110,37 +121,36 @@ def flaky(outcomes: Iterable[Outcome]) -> frozenset[str]:
 
 def _exit_code(
     outcomes: Sequence[Outcome],
+    weights: Sequence[Verdict | None],
     *,
     interrupted: bool,
     unsealed: bool,
-    fail_on: Collection[FailOn],
 ) -> int:
     if interrupted:
         return INTERRUPTED
     if unsealed:
         return NOT_SEALED
-    if any(_raised(outcome, fail_on) for outcome in outcomes):
-        return _CODES[Verdict.FAILED]
-    weights = list(_weights(outcomes))
-    if weights:
-        return _CODES[merge(weights)]
-    known = any(_within_known(outcome) for outcome in outcomes)
+    counted = [weight for weight in weights if weight is not None]
+    if counted:
+        return _CODES[merge(counted)]
+    known = any(
+        outcome.known is Mark.KNOWN and _beside_the_breaks(outcome) is None for outcome in outcomes
+    )
     return _CODES[Verdict.PASSED] if known else NOTHING_COUNTS
 
 
-def _weights(outcomes: Sequence[Outcome]) -> Iterator[Verdict]:
-    unsteady = flaky(outcomes)
-    for outcome in outcomes:
-        if outcome.quarantined:
-            continue
-        if outcome.repeated in unsteady or outcome.known is Mark.FIXED:
-            yield Verdict.FAILED
-        elif outcome.kind is Kind.SABOTAGE:
-            yield _weight_of_sabotage(outcome)
-        elif outcome.known is Mark.KNOWN:
-            yield from _beside_the_breaks(outcome)
-        else:
-            yield outcome.verdict
+def _weight(
+    outcome: Outcome, unsteady: frozenset[str], fail_on: Collection[FailOn]
+) -> Verdict | None:
+    if _raised(outcome, fail_on):
+        return Verdict.FAILED
+    if outcome.quarantined:
+        return None
+    if outcome.repeated in unsteady or outcome.known is Mark.FIXED:
+        return Verdict.FAILED
+    if outcome.kind is Kind.SABOTAGE:
+        return _weight_of_sabotage(outcome)
+    return _beside_the_breaks(outcome) if outcome.known is Mark.KNOWN else outcome.verdict
 
 
 def _weight_of_sabotage(outcome: Outcome) -> Verdict:
@@ -151,17 +161,11 @@ def _weight_of_sabotage(outcome: Outcome) -> Verdict:
     return outcome.verdict
 
 
-def _within_known(outcome: Outcome) -> bool:
-    return outcome.known is Mark.KNOWN and not list(_beside_the_breaks(outcome))
-
-
-def _beside_the_breaks(outcome: Outcome) -> Iterator[Verdict]:
+def _beside_the_breaks(outcome: Outcome) -> Verdict | None:
     """What a known defect does not cover: every reason that is no break."""
-    for reason in outcome.reasons:
-        if reason == LIMIT:
-            yield Verdict.TIMED_OUT
-        elif not reason.startswith("broke:"):
-            yield Reason(reason).verdict
+    rest = [reason for reason in outcome.reasons if not reason.startswith("broke:")]
+    verdicts = [Verdict.TIMED_OUT if r == LIMIT else Reason(r).verdict for r in rest]
+    return merge(verdicts) if verdicts else None
 
 
 def _raised(outcome: Outcome, fail_on: Collection[FailOn]) -> bool:

@@ -65,7 +65,7 @@ class TrialRecord:
             verdict=self.judged.verdict,
             reasons=self.judged.reasons,
             kind=self.kind,
-            known=self.known and self.known.mark,
+            known=_mark(self),
             quarantined=self.quarantine is not None,
             breaks=self.breaks,
             broken=self.judged.broken,
@@ -157,7 +157,10 @@ def run_document(record: RunRecord) -> Document:
         "argv": list(record.argv),
         "selected": record.selected,
         "counts": _counts(record.trials, run),
-        "trials": [_trial(trial, run) for trial in record.trials],
+        "trials": [
+            _trial(trial, weight, flaky=trial.repeated in run.flaky)
+            for trial, weight in zip(record.trials, run.weights, strict=True)
+        ],
     }
 
 
@@ -191,10 +194,10 @@ def _counts(trials: Sequence[TrialRecord], run: RunVerdict) -> Document:
 
 
 def _mark(trial: TrialRecord) -> Mark | None:
-    return trial.known and trial.known.mark
+    return None if trial.known is None else trial.known.mark
 
 
-def _trial(trial: TrialRecord, run: RunVerdict) -> Document:
+def _trial(trial: TrialRecord, weight: Verdict | None, *, flaky: bool) -> Document:
     subject = trial.subject
     return {
         "id": trial.id,
@@ -213,7 +216,8 @@ def _trial(trial: TrialRecord, run: RunVerdict) -> Document:
         "message": trial.judged.message,
         "known": _known(trial.known),
         "quarantine": _quarantine(trial.quarantine),
-        "flaky": trial.repeated in run.flaky,
+        "flaky": flaky,
+        "weighs": None if weight is None else weight.value,
         "dir": trial.dir,
     }
 

@@ -1,0 +1,112 @@
+"""``run.json`` as a table for people.
+
+Whatever a subject printed or named is shown as plain text: it is never read as markup, and
+no control character of it reaches the terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import IO, Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+Document = Mapping[str, Any]
+
+_STYLES = {
+    "passed": "green",
+    "failed": "bold red",
+    "timed_out": "bold red",
+    "unavailable": "yellow",
+    "error": "bold magenta",
+}
+_MARKS = ("known", "quarantined", "flaky")
+_PLAIN_WIDTH = 200
+
+
+def print_run(run: Document, out: IO[str], of: int | None = None) -> None:
+    """Write the table and the summary; in colours only to a terminal.
+
+    Args:
+        run: the document.
+        out: where to.
+        of: how many checks the whole suite has, where the suite was run.
+    """
+    terminal = out.isatty()
+    console = Console(
+        file=out,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        no_color=None if terminal else True,
+        width=None if terminal else _PLAIN_WIDTH,
+    )
+    if run["trials"]:
+        console.print(_table(run))
+    for line in _summary(run, of):
+        console.print(line)
+
+
+def _table(run: Document) -> Table:
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    for heading in ("trial", "subject", "sandbox", "verdict", "why"):
+        table.add_column(heading, overflow="fold", ratio=3 if heading == "why" else None)
+    for trial in run["trials"]:
+        table.add_row(*_row(trial))
+    return table
+
+
+def _row(trial: Document) -> tuple[Text, Text, Text, Text, Text]:
+    subject, sandbox = trial["subject"], trial["sandbox"]
+    why = _plain(trial["message"])
+    if trial["verdict"] != "passed" or trial["weighs"] != "passed":
+        why.append("\n").append_text(_plain(", ".join(trial["reasons"]), "dim"))
+        why.append("\n").append_text(_plain(trial["dir"], "dim"))
+    verdict = _plain(trial["verdict"], _STYLES[trial["verdict"]])
+    for mark in _marks(trial):
+        verdict.append("\n").append_text(_plain(mark, "cyan"))
+    return (
+        _plain(trial["id"]),
+        _plain(" ".join(filter(None, (subject["name"], subject["version"]))) or "-"),
+        _plain(" ".join(filter(None, (sandbox["backend"], sandbox["grade"]))) or "-"),
+        verdict,
+        why,
+    )
+
+
+def _marks(trial: Document) -> list[str]:
+    marks = [trial["known"]["mark"]] if trial["known"] else []
+    marks += [f"quarantine to {trial['quarantine']['until']}"] if trial["quarantine"] else []
+    return marks + (["flaky"] if trial["flaky"] else [])
+
+
+def _summary(run: Document, of: int | None) -> list[Text]:
+    counts = run["counts"]
+    line = Text()
+    for verdict, style in _STYLES.items():
+        if counts[verdict]:
+            line.append(f"{counts[verdict]} {verdict}  ", style)
+    marks = [f"{counts[mark]} {mark}" for mark in _MARKS if counts[mark]]
+    if marks:
+        line.append(f"(of these {', '.join(marks)})", "cyan")
+    lines = [line] if line.plain else [Text("nothing was selected", "yellow")]
+    if of is not None:
+        lines.append(Text(f"{_passed_cases(run)} of {of}"))
+    lines.append(_plain(f"verdict {run['verdict']}, exit code {run['exit']}", "bold"))
+    return lines
+
+
+def _passed_cases(run: Document) -> int:
+    """Cases of which every trial passed."""
+    passed: dict[str, bool] = {}
+    for trial in run["trials"]:
+        good = trial["verdict"] == "passed" and trial["weighs"] == "passed"
+        passed[trial["case"]] = passed.get(trial["case"], True) and good
+    return sum(passed.values())
+
+
+def _plain(text: str, style: str = "") -> Text:
+    return Text("".join(c if c.isprintable() else "\ufffd" for c in text), style)
