@@ -1,0 +1,230 @@
+"""One request from its arrival to its record, and the desk of the service that takes it.
+
+The flow: classify, count, wait for faults that are due at this request, take the faults that
+hit it, answer, send, tell the service how it ended, record. Without a fault that has to be
+waited for and without a pause, all of it happens in one call.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Future
+from typing import Protocol
+
+from harness.services.base import Answer, Asked, Gatekeeper, Hit, HttpService, Incoming
+from harness.services.board import Board
+from harness.services.framing import Manner
+from harness.services.record import Seen
+from harness.services.reply import End, Wire
+
+
+class Line(Protocol):
+    """The connection that a request came in on."""
+
+    def send(self, exchange: Exchange, delay: float) -> None:
+        """Send the reply; ``delay`` seconds are to pass before its first byte."""
+
+    def reset(self) -> None:
+        """Reset the connection."""
+
+
+class Room(Protocol):
+    """What the services of one trial share."""
+
+    @property
+    def board(self) -> Board: ...
+
+    @property
+    def gatekeeper(self) -> Gatekeeper | None: ...
+
+    def seen(self, service: str, incoming: Incoming) -> Seen:
+        """A request has arrived: give it its number and its time."""
+
+    def done(self, seen: Seen) -> None:
+        """It has ended: record it."""
+
+    def soon(self, desk: Desk) -> None:
+        """Have ``desk.go_on()`` called by the loop; safe from any thread."""
+
+    def failed(self, bug: BaseException) -> None:
+        """A service, or the harness around it, has a bug."""
+
+
+class Exchange:
+    """A request on its way through a desk."""
+
+    __slots__ = (
+        "_desk",
+        "_line",
+        "answer",
+        "asked",
+        "hits",
+        "landed",
+        "manner",
+        "open",
+        "seen",
+        "started",
+    )
+
+    def __init__(self, desk: Desk, line: Line, seen: Seen, manner: Manner) -> None:
+        self._desk = desk
+        self._line = line
+        self.seen = seen
+        self.manner = manner
+        self.asked: Asked | None = None
+        self.answer: Answer | None = None
+        self.hits: Sequence[Hit] = ()
+        self.landed: list[Hit] = []
+        self.started = False
+        self.open = True
+
+    def begins(self) -> None:
+        """The first byte is about to leave, or the end that comes instead of it."""
+        self.started = True
+        if self.hits:
+            self._desk.landed(self, self.hits)
+
+    def ends(self, how: str, sent: int) -> None:
+        """The reply has left (``whole``), was ``cut``, or was ``reset``; told once."""
+        if not self.open:
+            return
+        self.open = False
+        self._desk.ended(self, how, sent)
+
+    def answered(self, delay: float) -> None:
+        """The desk knows what to send."""
+        self._line.send(self, delay)
+
+    def broken(self) -> None:
+        """The desk cannot answer: nobody may wait for it."""
+        self.ends("reset", 0)
+        self._line.reset()
+
+
+class Desk:
+    """Where the requests of one service are taken, in order of arrival.
+
+    Attributes:
+        service: the service.
+        number: of the last counting request, from 1.
+        delay: seconds by which every reply is held back.
+        delayed: how many replies were.
+    """
+
+    def __init__(self, room: Room, service: HttpService) -> None:
+        self._room = room
+        self.service = service
+        self.name = service.name
+        self.number = 0
+        self.delay = 0.0
+        self.delayed = 0
+        self._waiting: deque[Exchange] = deque()
+
+    def take(self, line: Line, incoming: Incoming, manner: Manner) -> Exchange:
+        """A request has come; its reply goes to ``line``, now or later."""
+        seen = self._room.seen(self.name, incoming)
+        exchange = Exchange(self, line, seen, manner)
+        try:
+            asked = self.service.classify(incoming)
+        except Exception as bug:  # noqa: BLE001 - any bug of a service is told, none stalls
+            self._room.failed(bug)
+            exchange.broken()
+            return exchange
+        exchange.asked = asked
+        seen.kind = asked.kind
+        seen.model = asked.model
+        if not asked.counts:
+            self._answer(exchange)
+        elif self._waiting:
+            self._waiting.append(exchange)
+        elif self._admitted(exchange):
+            self._answer(exchange)
+        return exchange
+
+    def _admitted(self, exchange: Exchange) -> bool:
+        """Count it; ``False`` if it has to wait, with all that come after it, for a fault."""
+        self.number += 1
+        if self._room.gatekeeper is None:
+            return True
+        try:
+            gate = self._room.gatekeeper(self.name, self.number)
+        except Exception as bug:  # noqa: BLE001 - see above
+            self._room.failed(bug)
+            return True
+        if gate is None or gate.done():
+            self._heed(gate)
+            return True
+        self._waiting.appendleft(exchange)
+        gate.add_done_callback(self._opened)
+        return False
+
+    def _opened(self, gate: Future[None]) -> None:
+        self._heed(gate)
+        self._room.soon(self)
+
+    def _heed(self, gate: Future[None] | None) -> None:
+        if gate is not None and not gate.cancelled() and (bug := gate.exception()) is not None:
+            self._room.failed(bug)
+
+    def go_on(self) -> None:
+        """The fault that the first one waits for is in force: answer it, then the others."""
+        if not self._waiting:
+            return
+        self._answer(self._waiting.popleft())
+        while self._waiting:
+            following = self._waiting.popleft()
+            if not self._admitted(following):
+                return
+            self._answer(following)
+
+    def _answer(self, exchange: Exchange) -> None:
+        asked = exchange.asked
+        if asked is None or not exchange.open:
+            return  # its client has gone
+        hits = self._room.board.take(self.name) if asked.counts else ()
+        try:
+            answer = self.service.answer(exchange.seen.incoming, asked, hits)
+        except Exception as bug:  # noqa: BLE001 - see above
+            self._room.failed(bug)
+            exchange.broken()
+            return
+        exchange.answer = answer
+        if answer.missed:
+            self._room.board.give_back(answer.missed)
+            hits = [hit for hit in hits if hit.fault.id not in answer.missed]
+        exchange.hits = hits
+        if hits and answer.wire.delay > 0:  # its client may leave before the first byte
+            self.landed(exchange, [hit for hit in hits if _withholds(hit)])
+        if self.delay > 0:
+            self.delayed += 1
+        exchange.answered(answer.wire.delay + self.delay)
+
+    def ended(self, exchange: Exchange, how: str, sent: int) -> None:
+        """A reply has ended, or its client has gone before there was one."""
+        seen, answer = exchange.seen, exchange.answer
+        seen.ended = how
+        seen.sent = sent
+        if answer is not None:
+            seen.kind = answer.kind
+            seen.answer = answer
+            if exchange.started and answer.wire.head:
+                seen.status = answer.wire.status
+            try:
+                self.service.ended(answer, how)
+            except Exception as bug:  # noqa: BLE001 - see above
+                self._room.failed(bug)
+        self._room.done(seen)
+
+    def landed(self, exchange: Exchange, hits: Sequence[Hit]) -> None:
+        """Count the faults that a reply carries, each once."""
+        fresh = [hit for hit in hits if hit not in exchange.landed]
+        exchange.landed += fresh
+        exchange.seen.fault = ",".join(hit.fault.id for hit in exchange.landed)
+        self._room.board.landed(fresh)
+
+
+def _withholds(hit: Hit) -> bool:
+    """Whether this fault, alone, makes a client wait for the first byte."""
+    alone = hit.injector.rewrite_wire(hit.fault.params, Wire())
+    return alone.delay > 0 or alone.end is End.HANG

@@ -1,0 +1,262 @@
+"""The services of one trial, up and recording.
+
+What is asked of them from the trial's thread is done in the loop's, where all of their state
+lives; what both threads touch is the board of faults and the record, which have locks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol, TypeVar
+
+from harness.case.model import Fault
+from harness.evidence.model import ModelRecord, Request
+from harness.faults.base import ReplyFault
+from harness.services.base import Gatekeeper, HttpService, Incoming, Redact
+from harness.services.board import Board
+from harness.services.exchange import Desk
+from harness.services.http1 import Connection, Refusal
+from harness.services.listening import Listener
+from harness.services.names import Names, Zone
+from harness.services.nameserver import NameServer, NameStream
+from harness.services.plan import DNS_PORT, MODEL
+from harness.services.record import Recorder, Seen, Shelf
+from sandboxes.base import Listen
+
+T = TypeVar("T")
+
+
+def _as_it_is(body: bytes) -> tuple[bytes, Sequence[str]]:
+    return body, ()
+
+
+def _never() -> float:
+    return 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """The services of a trial, and what they play with.
+
+    Attributes:
+        services: in order of declaration, the model among them.
+        addresses: host name of each service to its address inside.
+        shelf: where the record is stored.
+        redact: replaces planted secrets in what is stored.
+        gatekeeper: asked before each counting request is answered.
+        since: seconds since the trial's first step.
+        declared: ids of the case's faults, in order.
+        connections: how many may be open at once; more wait in the kernel's queue.
+    """
+
+    services: Sequence[HttpService]
+    addresses: Mapping[str, str]
+    shelf: Shelf = Shelf()
+    redact: Redact = _as_it_is
+    gatekeeper: Gatekeeper | None = None
+    since: Callable[[], float] = _never
+    declared: Sequence[str] = ()
+    connections: int = 200
+
+
+class Loop(Protocol):
+    """The thread that the event loop runs in."""
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop: ...
+
+    @property
+    def aside(self) -> Executor: ...
+
+    def call(self, work: Callable[[], T]) -> T:
+        """Run ``work`` in the loop's thread and give what it gives; from any thread."""
+
+
+class Live:
+    """Implements :class:`~harness.services.base.LiveServices`; made by the host."""
+
+    def __init__(self, thread: Loop, cast: Cast, closed: Callable[[Live], None]) -> None:
+        self._thread = thread
+        self._loop = thread.loop
+        self._cast = cast
+        self._closed = closed
+        self._failure: BaseException | None = None
+        self._numbers = itertools.count(1)
+        self._connection_numbers = itertools.count(1)
+        self._connections: set[Connection | NameStream] = set()
+        self._opening: set[asyncio.Task[None]] = set()
+        self._listeners: dict[Listen, Listener] = {}
+        self._name_servers: list[NameServer] = []
+        self._desks = {service.name: Desk(self, service) for service in cast.services}
+        self._by_host = {cast.addresses[name]: desk for name, desk in self._desks.items()}
+        self.board = Board(cast.declared)
+        self.gatekeeper = cast.gatekeeper
+        self.recorder = Recorder(cast.shelf, cast.redact, self._loop.call_later, thread.aside)
+        self.names = Names(Zone.of(cast.addresses), self.recorder.screen.text)
+        self._over = False
+
+    # -- LiveServices, from any thread
+
+    def arm(self, fault: Fault, injector: ReplyFault) -> None:
+        self.board.arm(fault, injector)
+
+    def disarm(self, fault_id: str) -> None:
+        self.board.disarm(fault_id)
+
+    def hits(self, fault_id: str) -> int:
+        return self.board.hits(fault_id)
+
+    def requests(self) -> Sequence[Request]:
+        return self.recorder.requests()
+
+    def names_asked(self) -> Mapping[str, int]:
+        return self._thread.call(self.names.asked)
+
+    def model(self) -> ModelRecord:
+        desk = self._desks.get(MODEL)
+        tally = getattr(desk.service, "tally", None) if desk else None
+        return self._thread.call(tally) if tally is not None else ModelRecord()
+
+    def failure(self) -> BaseException | None:
+        return self._failure or self.recorder.failure
+
+    def adopt(self, where: Listen, listener: socket.socket) -> None:
+        self._thread.call(partial(self._adopt, where, listener))
+
+    def close(self) -> None:
+        self._thread.call(self._close)
+        self.recorder.close()
+        self._closed(self)
+
+    # -- ServiceGate, from any thread
+
+    def cut(self) -> int:
+        return self._thread.call(self._cut)
+
+    def refuse(self, service: str | None) -> None:
+        self._thread.call(partial(self._each, service, Listener.refuse))
+
+    def admit(self, service: str | None) -> None:
+        self._thread.call(partial(self._each, service, Listener.admit))
+
+    def delay(self, service: str | None, seconds: float) -> None:
+        for desk in self._desks_of(service):
+            desk.delay = seconds
+
+    def delayed(self, service: str | None) -> int:
+        return sum(desk.delayed for desk in self._desks_of(service))
+
+    def name_fails(self, name: str, how: str | None) -> None:
+        self._thread.call(partial(self.names.fail, name, how))
+
+    def name_failed(self, name: str) -> int:
+        return self._thread.call(partial(self.names.failed, name))
+
+    # -- Room and House, in the loop's thread
+
+    def seen(self, service: str, incoming: Incoming) -> Seen:
+        """A request has arrived."""
+        return Seen(next(self._numbers), self._cast.since(), service, incoming)
+
+    def done(self, seen: Seen) -> None:
+        """It has ended."""
+        self.recorder.add(seen)
+
+    def untaken(self, service: str, refusal: Refusal, sent: int, how: str) -> None:
+        """A request never reached its service."""
+        seen = self.seen(service, refusal.incoming)
+        seen.status, seen.sent, seen.ended = refusal.status, sent, how
+        self.recorder.add(seen)
+
+    def soon(self, desk: Desk) -> None:
+        """Have the desk go on, from any thread."""
+        self._loop.call_soon_threadsafe(desk.go_on)
+
+    def failed(self, bug: BaseException) -> None:
+        """Keep the first bug; the trial is told by :meth:`failure`."""
+        self._failure = self._failure or bug
+
+    def came(self, connection: Connection | NameStream) -> bool:
+        """A connection is open; ``False`` if the trial is over."""
+        if self._over:
+            return False
+        self._connections.add(connection)
+        if len(self._connections) == self._cast.connections:
+            self._hold(held=True)
+        return True
+
+    def left(self, connection: Connection | NameStream) -> None:
+        """A connection is gone."""
+        self._connections.discard(connection)
+        if len(self._connections) == self._cast.connections - 1:
+            self._hold(held=False)
+
+    # -- in the loop's thread
+
+    def open(self, listeners: Mapping[Listen, socket.socket]) -> None:
+        """Serve what is bound."""
+        for where, listener in listeners.items():
+            self._adopt(where, listener)
+
+    def _adopt(self, where: Listen, sock: socket.socket) -> None:
+        if where.port == DNS_PORT and where.kind == "udp":
+            self._name_servers.append(NameServer(self._loop, sock, self.names.reply))
+            return
+        if where.port == DNS_PORT:
+            accepted = partial(self._accepted, self._name_stream)
+        else:
+            accepted = partial(self._accepted, partial(self._connection, self._by_host[where.host]))
+        if where in self._listeners:
+            self._listeners[where].close()
+        self._listeners[where] = Listener(self._loop, sock, accepted)
+
+    def _connection(self, desk: Desk) -> Connection:
+        return Connection(next(self._connection_numbers), desk, self)
+
+    def _name_stream(self) -> NameStream:
+        return NameStream(self.names.reply, self.came, self.left)
+
+    def _accepted(self, made: Callable[[], asyncio.Protocol], sock: socket.socket) -> None:
+        task = self._loop.create_task(self._attach(made, sock))
+        self._opening.add(task)
+        task.add_done_callback(self._opening.discard)
+
+    async def _attach(self, made: Callable[[], asyncio.Protocol], sock: socket.socket) -> None:
+        try:
+            await self._loop.connect_accepted_socket(made, sock)
+        except OSError:
+            sock.close()  # its client was faster
+
+    def _hold(self, *, held: bool) -> None:
+        for listener in self._listeners.values():
+            listener.hold(held=held)
+
+    def _each(self, service: str | None, act: Callable[[Listener], None]) -> None:
+        hosts = {self._cast.addresses[desk.name] for desk in self._desks_of(service)}
+        for where, listener in self._listeners.items():
+            if where.host in hosts and where.port != DNS_PORT:
+                act(listener)
+
+    def _desks_of(self, service: str | None) -> Sequence[Desk]:
+        return list(self._desks.values()) if service is None else [self._desks[service]]
+
+    def _cut(self) -> int:
+        connections = list(self._connections)
+        for connection in connections:
+            connection.reset("reset")
+        return len(connections)
+
+    def _close(self) -> None:
+        self._over = True
+        for listener in self._listeners.values():
+            listener.close()
+        for name_server in self._name_servers:
+            name_server.close()
+        for connection in list(self._connections):
+            connection.reset()

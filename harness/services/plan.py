@@ -1,0 +1,62 @@
+"""Where the services of a trial are found inside its sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from harness.case.model import Case
+from sandboxes.base import Listen
+
+MODEL: Final = "model"
+NAMESERVER: Final = "127.0.0.1"
+DNS_PORT: Final = 53
+HTTP_PORTS: Final = (80, 8080)
+
+_FIRST: Final = (127 << 24) + (1 << 8) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Addresses inside, made before the sandbox is.
+
+    Names are served by the name server alone and stand in no hosts file: so every look-up is
+    seen, and a fault of names hits declared ones too.
+
+    Attributes:
+        addresses: of each service, by its host name; the model first.
+        ports: that each of them answers on.
+        listens: everything to bind, the name server's addresses among them.
+    """
+
+    addresses: Mapping[str, str]
+    ports: tuple[int, ...] = HTTP_PORTS
+
+    @property
+    def listens(self) -> tuple[Listen, ...]:
+        """Every address to bind; none where there is no network."""
+        if not self.addresses:
+            return ()
+        names = (
+            Listen(NAMESERVER, DNS_PORT, "udp"),
+            Listen(NAMESERVER, DNS_PORT, "tcp"),
+        )
+        hosts = [Listen(host, port) for host in self.addresses.values() for port in self.ports]
+        return (*names, *hosts)
+
+
+def plan(case: Case, *, low_ports: bool = True) -> Plan:
+    """The addresses for a case: the model at 127.0.1.1, its services after it, in order.
+
+    ``low_ports`` says whether the place can bind port 80; 8080 is always there.
+    """
+    if case.sandbox.network == "none":
+        return Plan({})
+    names = [MODEL, *(service.name for service in case.services)]
+    addresses = {name: _dotted(_FIRST + place) for place, name in enumerate(names)}
+    return Plan(addresses, HTTP_PORTS if low_ports else HTTP_PORTS[1:])
+
+
+def _dotted(number: int) -> str:
+    return ".".join(str(byte) for byte in number.to_bytes(4, "big"))

@@ -1,0 +1,232 @@
+"""The record of requests: what every service of a trial was asked, and what became of it.
+
+Kept where the subject cannot reach it, screened before it is stored. A request is written
+when it ends, so lines stand in the order of endings; ``seq`` is the order of arrival. Lines
+are gathered for at most :data:`LAG` seconds; that much a killed harness may lose. Big bodies
+are screened, hashed and written by a thread of their own, so that nobody else waits for them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Final
+
+from harness.evidence.model import Request
+from harness.services.base import Answer, Incoming, Redact
+from harness.services.screening import Screen
+
+LAG: Final = 0.05
+BIG: Final = 256 << 10
+
+_BUFFER: Final = 256 << 10
+_SHOWN: Final = 2000
+_NAMES: Final = tuple(field.name for field in fields(Request))
+_encode: Final = json.JSONEncoder(separators=(",", ":")).encode
+
+
+@dataclass(slots=True)
+class Seen:
+    """A request and what became of it so far, as it came: nothing is screened yet."""
+
+    seq: int
+    t: float
+    service: str
+    incoming: Incoming
+    kind: str = "probe"
+    model: str | None = None
+    answer: Answer | None = None
+    fault: str | None = None
+    status: int = 0
+    sent: int = 0
+    ended: str = "cut"
+
+
+def request_json(request: Request) -> Mapping[str, Any]:
+    """A request as one line of ``requests.jsonl`` holds it, keys in the order of its fields."""
+    return {name: getattr(request, name) for name in _NAMES}
+
+
+def request_from_json(line: Mapping[str, Any]) -> Request:
+    """The request that :func:`request_json` wrote."""
+    return Request(**{name: line[name] for name in _NAMES if name in line})
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Where the record is stored.
+
+    Attributes:
+        lines: the file of one line for each request; ``None``: no file.
+        bodies: the folder of bodies; ``None``: hashes only.
+        keep: whether requests are held in memory for :meth:`Recorder.requests`.
+    """
+
+    lines: Path | None = None
+    bodies: Path | None = None
+    keep: bool = True
+
+    @classmethod
+    def of_trial(cls, folder: Path) -> Shelf:
+        """``requests.jsonl`` and ``requests/`` in a trial's folder."""
+        return cls(folder / "requests.jsonl", folder / "requests")
+
+
+class Recorder:
+    """The record of one trial. :meth:`add` is called in the loop's thread only.
+
+    Args:
+        shelf: where it is stored.
+        redact: replaces planted secrets.
+        later: calls something in the loop's thread after so many seconds.
+        aside: runs what takes long.
+    """
+
+    def __init__(
+        self,
+        shelf: Shelf,
+        redact: Redact,
+        later: Callable[[float, Callable[[], None]], object],
+        aside: Executor,
+    ) -> None:
+        self._shelf = shelf
+        self._screen = Screen(redact)
+        self._later = later
+        self._aside = aside
+        self._requests: list[Request] = []
+        self._lines = bytearray()
+        self._due = False
+        self._busy = 0
+        self._changed = threading.Condition()
+        self.failure: BaseException | None = None
+        self._fd = -1
+        if shelf.bodies is not None:
+            shelf.bodies.mkdir(parents=True, exist_ok=True)
+        if shelf.lines is not None:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+            self._fd = os.open(shelf.lines, flags, 0o644)
+
+    @property
+    def screen(self) -> Screen:
+        """What makes texts of this trial fit to be stored."""
+        return self._screen
+
+    def add(self, seen: Seen) -> None:
+        """Put down a request that has ended."""
+        if len(seen.incoming.body) >= BIG:
+            with self._changed:
+                self._busy += 1
+            self._aside.submit(self._add_aside, seen)
+            return
+        self._store(seen)
+        if self._fd >= 0 and not self._due:
+            self._due = True
+            self._later(LAG, self._flush_due)
+
+    def requests(self) -> Sequence[Request]:
+        """All that have ended, in order of arrival."""
+        with self._changed:
+            self._settle()
+            return sorted(self._requests, key=lambda request: request.seq)
+
+    def close(self) -> None:
+        """Write what is left; nothing may be added any more."""
+        with self._changed:
+            self._settle()
+            self._flush()
+            if self._fd >= 0:
+                os.close(self._fd)
+                self._fd = -1
+
+    def _settle(self) -> None:
+        self._changed.wait_for(lambda: not self._busy)
+
+    # -- storing
+
+    def _add_aside(self, seen: Seen) -> None:
+        try:
+            self._store(seen)
+            with self._changed:
+                self._flush()
+        finally:
+            with self._changed:
+                self._busy -= 1
+                self._changed.notify_all()
+
+    def _store(self, seen: Seen) -> None:
+        try:
+            request, body = self._screened(seen)
+            self._store_body(request, body)
+            line = _encode(request_json(request)).encode() + b"\n"
+        except Exception as error:  # noqa: BLE001 - a lost request is told by `failure`
+            self.failure = self.failure or error
+            return
+        with self._changed:
+            if self._shelf.keep:
+                self._requests.append(request)
+            if self._fd >= 0:
+                self._lines += line
+                if len(self._lines) > _BUFFER:
+                    self._flush()
+
+    def _screened(self, seen: Seen) -> tuple[Request, bytes]:
+        incoming, answer = seen.incoming, seen.answer
+        path, marks = self._screen.text(incoming.path)
+        headers, more = self._screen.headers(incoming.headers)
+        body, most = self._screen.body(incoming.body, of_agent=seen.service == "model")
+        model = seen.model and self._screen.text(seen.model)[0]
+        request = Request(
+            seq=seen.seq,
+            t=round(seen.t, 6),
+            service=seen.service,
+            conn=incoming.conn,
+            kind=seen.kind,
+            method=incoming.method,
+            path=path,
+            headers=headers,
+            body_sha256=hashlib.sha256(body).hexdigest(),
+            turn=answer.turn if answer else None,
+            attempt=answer.attempt if answer else 1,
+            fault=seen.fault,
+            status=seen.status,
+            bytes_sent=seen.sent,
+            ended=seen.ended,
+            tokens_in=answer.tokens_in if answer else 0,
+            tokens_out=answer.tokens_out if answer else 0,
+            model=model,
+            secrets=(*marks, *more, *most),
+            tool_result=self._start(answer.tool_result if answer else None),
+        )
+        return request, body
+
+    def _start(self, text: str | None) -> str | None:
+        """The start of a text, cut after it was screened, lest half a secret be left."""
+        return None if text is None else self._screen.text(text[:BIG])[0][:_SHOWN]
+
+    def _store_body(self, request: Request, body: bytes) -> None:
+        if self._shelf.bodies is not None:
+            with (self._shelf.bodies / f"{request.seq}.body").open("xb", buffering=0) as file:
+                file.write(body)
+
+    def _flush_due(self) -> None:
+        with self._changed:
+            self._due = False
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._fd < 0 or not self._lines:
+            return
+        lines, self._lines = self._lines, bytearray()
+        try:
+            with memoryview(lines) as rest:
+                done = 0
+                while done < len(rest):
+                    done += os.write(self._fd, rest[done:])
+        except OSError as error:
+            self.failure = self.failure or error

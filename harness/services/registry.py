@@ -1,0 +1,61 @@
+"""The table of services: one line for each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from harness.case.model import ServiceDecl
+from harness.extension import Schema
+from harness.services import http
+from harness.services.base import HttpService
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceKind:
+    """A kind of service.
+
+    Attributes:
+        name: its key under ``services`` in a case.
+        summary: one sentence for people.
+        schema: of what a case writes under that key; ``False`` where a case writes nothing,
+            because the service is always there.
+        build: makes the service that a case declares; ``None`` likewise.
+        parse: makes the declaration from a host name and what the case writes under it.
+    """
+
+    name: str
+    summary: str
+    schema: Schema
+    build: Callable[[ServiceDecl], HttpService] | None = None
+    parse: Callable[[str, Any], ServiceDecl] | None = None
+
+    @property
+    def declared(self) -> bool:
+        """Whether a case declares it."""
+        return self.build is not None
+
+
+_ALWAYS: Final[Schema] = {"not": {}}
+
+SERVICES: Final[Mapping[str, ServiceKind]] = {
+    "model": ServiceKind("model", "The scripted model; its turns are the case's script.", _ALWAYS),
+    "dns": ServiceKind("dns", "The name server: the services' names, and no others.", _ALWAYS),
+    "http": ServiceKind(
+        "http", "A scripted HTTP upstream.", http.SCHEMA, http.HttpUpstream, http.parse
+    ),
+}
+
+
+def build(decl: ServiceDecl) -> HttpService:
+    """The service that a case declares.
+
+    Raises:
+        LookupError: there is no such kind, or a case does not declare it.
+    """
+    kind = SERVICES.get(decl.kind)
+    if kind is None or kind.build is None:
+        known = ", ".join(name for name, kind in SERVICES.items() if kind.declared)
+        raise LookupError(f"no service of kind {decl.kind!r} can be declared; write one of {known}")
+    return kind.build(decl)
