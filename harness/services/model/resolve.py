@@ -37,8 +37,8 @@ _PATHS = ("file_path", "filepath", "absolute_path", "path", "filename", "file_na
 _ABSOLUTE = frozenset({"file_path", "filepath", "absolute_path"})  # by every agent seen with them
 _TEXTS = ("content", "contents", "file_text", "text", "file_content", "new_content", "data", "body")
 _SHELLISH = re.compile(r"bash|shell|exec|terminal|command|cmd|\brun", re.IGNORECASE)
-_WRITERS = re.compile(r"write|create|save|put|editor", re.IGNORECASE)
-_READERS = re.compile(r"read|view|cat\b|open|get_file|load|editor", re.IGNORECASE)
+_WRITERS = re.compile(r"write|create|save|put", re.IGNORECASE)
+_READERS = re.compile(r"read|view|cat\b|open|get_file|load", re.IGNORECASE)
 _NOT_WRITERS = re.compile(r"append|insert|replace|patch|notebook|todo", re.IGNORECASE)
 _NOT_READERS = re.compile(
     r"list|dir|search|grep|glob|write|create|notebook|resource", re.IGNORECASE
@@ -122,17 +122,16 @@ def _fits_run(tool: Tool) -> int:
 def _fits_write(tool: Tool) -> int:
     if _key(tool, _PATHS) is None or _key(tool, _TEXTS) is None:
         return 0
-    if _NOT_WRITERS.search(tool.name) or not _verb_allows(tool, _WRITE_VERBS):
+    if not _does(tool, _WRITE_VERBS, unless=_NOT_WRITERS):
         return 0
     return 1 + 4 * bool(_WRITERS.search(tool.name)) + _spare(tool, (*_PATHS, *_TEXTS))
 
 
 def _fits_read(tool: Tool) -> int:
-    if _key(tool, _PATHS) is None or not _READERS.search(tool.name):
+    if _key(tool, _PATHS) is None or not _does(tool, _READ_VERBS, unless=_NOT_READERS):
         return 0
-    if _NOT_READERS.search(tool.name) or not _verb_allows(tool, _READ_VERBS):
-        return 0
-    return 1 + _spare(tool, _PATHS)
+    named = bool(_READERS.search(tool.name))
+    return 1 + _spare(tool, _PATHS) if named or _verb(tool, _READ_VERBS) else 0
 
 
 def _spare(tool: Tool, ours: Sequence[str]) -> int:
@@ -155,10 +154,11 @@ def _verb(tool: Tool, verbs: Sequence[str]) -> dict[str, str]:
     return {}
 
 
-def _verb_allows(tool: Tool, verbs: Sequence[str]) -> bool:
-    """Whether a tool that does several things does this one; one without a choice does."""
-    choice = properties(tool.schema).get("command")
-    return choice is None or bool(_verb(tool, verbs))
+def _does(tool: Tool, verbs: Sequence[str], unless: re.Pattern[str]) -> bool:
+    """Whether it does this: by the verbs that it can be told, else by its name."""
+    if "command" in properties(tool.schema):
+        return bool(_verb(tool, verbs))
+    return not unless.search(tool.name)
 
 
 def _fill_run(tool: Tool, args: Mapping[str, Any]) -> dict[str, Any]:
