@@ -256,7 +256,7 @@ class Attempt:
             requests=stage.services.requests(),
             model=stage.services.model(),
             network=stage.packets.finish(stage.services.names_asked()),
-            faults=stage.arming.records() if self.bench.inject else _not_injected(case),
+            faults=stage.arming.records() if self.bench.inject else not_injected(case),
             stdout=stdout,
             stderr=stderr,
             ending=stage.ending,
@@ -275,11 +275,10 @@ def _services(case: Case, dialect: Dialect) -> Sequence[HttpService]:
     return [ModelService(case.script, dialect), *(build(decl) for decl in case.services)]
 
 
-def _not_injected(case: Case) -> Sequence[FaultRecord]:
+def not_injected(case: Case) -> Sequence[FaultRecord]:
+    """The record of the faults of a case in which none was armed."""
     return [
-        FaultRecord(
-            fault.id, fault.fault, armed=False, landed=False, count=0, proof="injection was off"
-        )
+        FaultRecord(fault.id, fault.fault, armed=False, landed=False, count=0, proof="never armed")
         for fault in case.faults
     ]
 

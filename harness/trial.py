@@ -15,9 +15,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
-from harness.attempt import Attempt, Bench
+from harness.attempt import Attempt, Bench, not_injected
 from harness.errors import EvidenceLost, Interrupted, Lack, Unavailable
 from harness.evidence import store
+from harness.evidence.documents import verdict_document
 from harness.evidence.model import Evidence
 from harness.journal import NAME, Journal
 from harness.judging import Facts, Kind, TrialVerdict, Trouble, judge_trial
@@ -114,6 +115,7 @@ def run_trial(trial: Trial, bench: Bench) -> Outcome:
     journal.write("planned", trial=trial.id, seed=trial.seed, subject=trial.ref.name)
     attempt = Attempt(trial, bench, folder, journal, random, canaries, screen)
     with troubles.noted():
+        store.write_case(folder, trial.case.document, screen)
         _refuse(trial, bench)
         attempt.live(troubles.noted)
     with troubles.noted():
@@ -168,10 +170,18 @@ def facts(trial: Trial, evidence: Evidence | None, troubles: Sequence[Trouble]) 
     )
 
 
+def _write_verdict(outcome: Outcome, screen: Screen) -> None:
+    trial = outcome.trial
+    document = verdict_document(
+        trial.id, outcome.verdict, outcome.evidence, not_injected(trial.case)
+    )
+    store.write_json(outcome.folder / store.VERDICT, document, screen)
+
+
 def _write(outcome: Outcome, screen: Screen, journal: Journal) -> Outcome:
     """Put the verdict on disk and close the journal; what cannot be kept proves nothing."""
     try:
-        store.write_verdict(outcome.folder, verdict_document(outcome), screen)
+        _write_verdict(outcome, screen)
         journal.close()
     except (EvidenceLost, OSError) as error:
         lost = Trouble(Reason.EVIDENCE_LOST, str(error))

@@ -7,6 +7,7 @@ no control character of it reaches the terminal.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import IO, Any
 
 from rich import box
@@ -27,13 +28,21 @@ _MARKS = ("known", "quarantined", "flaky")
 _PLAIN_WIDTH = 200
 
 
-def print_run(run: Document, out: IO[str], of: int | None = None) -> None:
+@dataclass(frozen=True, slots=True)
+class OfSuite:
+    """The suite that a run was of: its cases that are written, and how many checks it has."""
+
+    cases: frozenset[str]
+    total: int
+
+
+def print_run(run: Document, out: IO[str], suite: OfSuite | None = None) -> None:
     """Write the table and the summary; in colours only to a terminal.
 
     Args:
         run: the document.
         out: where to.
-        of: how many checks the whole suite has, where the suite was run.
+        suite: the suite, where it was part of the run.
     """
     terminal = out.isatty()
     console = Console(
@@ -46,13 +55,13 @@ def print_run(run: Document, out: IO[str], of: int | None = None) -> None:
     )
     if run["trials"]:
         console.print(_table(run))
-    for line in _summary(run, of):
+    for line in _summary(run, suite):
         console.print(line)
 
 
 def _table(run: Document) -> Table:
     table = Table(box=box.SIMPLE, pad_edge=False)
-    for heading in ("trial", "subject", "sandbox", "verdict", "why"):
+    for heading in ("evidence", "subject", "sandbox", "verdict", "why"):
         table.add_column(heading, overflow="fold", ratio=3 if heading == "why" else None)
     for trial in run["trials"]:
         table.add_row(*_row(trial))
@@ -64,12 +73,11 @@ def _row(trial: Document) -> tuple[Text, Text, Text, Text, Text]:
     why = _plain(trial["message"])
     if trial["verdict"] != "passed" or trial["weighs"] != "passed":
         why.append("\n").append_text(_plain(", ".join(trial["reasons"]), "dim"))
-        why.append("\n").append_text(_plain(trial["dir"], "dim"))
     verdict = _plain(trial["verdict"], _STYLES[trial["verdict"]])
     for mark in _marks(trial):
         verdict.append("\n").append_text(_plain(mark, "cyan"))
     return (
-        _plain(trial["id"]),
+        _plain(trial["dir"] or trial["id"]),
         _plain(" ".join(filter(None, (subject["name"], subject["version"]))) or "-"),
         _plain(" ".join(filter(None, (sandbox["backend"], sandbox["grade"]))) or "-"),
         verdict,
@@ -83,7 +91,7 @@ def _marks(trial: Document) -> list[str]:
     return marks + (["flaky"] if trial["flaky"] else [])
 
 
-def _summary(run: Document, of: int | None) -> list[Text]:
+def _summary(run: Document, suite: OfSuite | None) -> list[Text]:
     counts = run["counts"]
     line = Text()
     for verdict, style in _STYLES.items():
@@ -93,19 +101,20 @@ def _summary(run: Document, of: int | None) -> list[Text]:
     if marks:
         line.append(f"(of these {', '.join(marks)})", "cyan")
     lines = [line] if line.plain else [Text("nothing was selected", "yellow")]
-    if of is not None:
-        lines.append(Text(f"{_passed_cases(run)} of {of}"))
+    if suite is not None:
+        passed = len(_passed_cases(run) & suite.cases)
+        lines.append(Text(f"{passed} of {suite.total} checks of the suite passed"))
     lines.append(_plain(f"verdict {run['verdict']}, exit code {run['exit']}", "bold"))
     return lines
 
 
-def _passed_cases(run: Document) -> int:
+def _passed_cases(run: Document) -> frozenset[str]:
     """Cases of which every trial passed."""
     passed: dict[str, bool] = {}
     for trial in run["trials"]:
         good = trial["verdict"] == "passed" and trial["weighs"] == "passed"
         passed[trial["case"]] = passed.get(trial["case"], True) and good
-    return sum(passed.values())
+    return frozenset(case for case, good in passed.items() if good)
 
 
 def _plain(text: str, style: str = "") -> Text:

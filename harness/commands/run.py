@@ -1,0 +1,146 @@
+"""``shakeout run``: runs cases and judges them by evidence."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from random import SystemRandom
+
+from harness.case.errors import CaseErrors
+from harness.case.find import Found, find
+from harness.case.load import load_cases
+from harness.case.model import Case
+from harness.case.select import select
+from harness.case.suite import Check
+from harness.evidence.documents import Document, run_document, usage_document
+from harness.exitcode import USAGE, FailOn
+from harness.journal import Journal
+from harness.outdir import open_folder, run_id
+from harness.plan import Selection, Trial, plan
+from harness.progress import Lines
+from harness.record import Course, Marks, run_record
+from harness.report.junit import junit
+from harness.report.table import OfSuite, print_run
+from harness.run import Interrupt, Settings, probe, run_trials
+from harness.state import cases_folder
+from sandboxes import clock
+from sandboxes.registry import BACKENDS
+
+_LOG = "log.jsonl"
+_SUITE = "suite.yaml"
+_RUN = "run.json"
+_JUNIT = "junit.xml"
+_SEEDS = 1 << 32
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    add = parser.add_argument
+    add("paths", nargs="*", type=Path, metavar="PATH", help="cases, folders of cases, or a suite")
+    add("-k", dest="expression", metavar="EXPR", help="only cases whose id, tags or title match")
+    add("--subject", metavar="NAME", help="run every case with this subject")
+    backends = ["auto", *BACKENDS]
+    add("--sandbox", default="auto", choices=backends, help="where to run (default: auto)")
+    add(
+        "-n",
+        dest="parallel",
+        type=_count,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="trials at a time (default: one for each processor)",
+    )
+    add("--seed", type=int, help="of everything chosen by chance; printed, to be repeated")
+    add("--repeat", type=_count, default=1, metavar="N", help="do each trial N times")
+    add("--out", metavar="DIR", help="the run's folder; new or empty")
+    add("--json", action="store_true", help="print run.json, and nothing else, on stdout")
+    add("--no-inject", action="store_true", help="arm no fault: every case must be unavailable")
+    add("--control", action="store_true", help="run each case's clean control beside it")
+    add("--no-known", action="store_true", help="let known defects count as failures")
+    add("--written", action="store_true", help="leave out checks of the suite without a case")
+    add(
+        "--fail-on",
+        action="append",
+        default=[],
+        choices=[f.value for f in FailOn],
+        help="let this count as failed too",
+    )
+
+
+def _count(text: str) -> int:
+    number = int(text) if text.isdigit() else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"expected a number from 1, came {text!r}")
+    return number
+
+
+def run(args: argparse.Namespace) -> int:
+    """Load, plan, run, judge, report."""
+    try:
+        found = find(args.paths or [cases_folder() / _SUITE])
+        cases = select(load_cases(found.files), args.expression)
+    except CaseErrors as errors:
+        return _refused(errors, as_json=args.json)
+    seed = args.seed if args.seed is not None else SystemRandom().randrange(_SEEDS)
+    chosen = Selection(args.subject, args.sandbox, args.repeat, seed, control=args.control)
+    trials = plan(cases, probe(args.sandbox), chosen)
+    document, folder = _do(args, trials, _missing(found, args), seed, len(cases))
+    if args.json:
+        sys.stdout.write((folder / _RUN).read_text("utf-8"))
+    else:
+        print_run(document, sys.stdout, _suite(found, cases))
+        sys.stdout.write(f"evidence: {folder}\n")
+    return int(document["exit"])
+
+
+def _do(
+    args: argparse.Namespace,
+    trials: Sequence[Trial],
+    missing: Sequence[Check],
+    seed: int,
+    selected: int,
+) -> tuple[Document, Path]:
+    """Run what is planned; gives ``run.json`` and the folder that it is in."""
+    name, started = run_id(), clock.stamp()
+    folder = open_folder(args.out, name)
+    log = Journal(folder / _LOG)
+    log.write("started", run=name, argv=sys.argv[1:], seed=seed, trials=len(trials))
+    interrupt = Interrupt()
+    progress = Lines(len(trials))
+    settings = Settings(name, folder, args.parallel, inject=not args.no_inject)
+    try:
+        outcomes = run_trials(trials, settings, progress, interrupt)
+    finally:
+        progress.close()
+    course = Course(name, seed, started, selected, interrupt.event.is_set())
+    marks = Marks(known=not args.no_known, fail_on=[FailOn(word) for word in args.fail_on])
+    document = run_document(run_record(course, trials, outcomes, missing, marks))
+    log.write("ended", exit=document["exit"], verdict=document["verdict"])
+    log.close()
+    (folder / _JUNIT).write_bytes(junit(document))
+    (folder / _RUN).write_text(json.dumps(document, indent=1) + "\n", "utf-8")
+    return document, folder
+
+
+def _missing(found: Found, args: argparse.Namespace) -> Sequence[Check]:
+    """Checks without a case that are to be reported: none where cases were picked out."""
+    return () if args.written or args.expression else found.missing
+
+
+def _suite(found: Found, cases: Sequence[Case]) -> OfSuite | None:
+    """The suite, where it is part of the run."""
+    total = sum(len(suite.checks) for suite in found.suites)
+    written = frozenset(case.id for case in cases if case.source.resolve() in found.of_suites)
+    return OfSuite(written, total) if total else None
+
+
+def _refused(errors: CaseErrors, *, as_json: bool) -> int:
+    if as_json:
+        document = usage_document([error.document() for error in errors.errors])
+        sys.stdout.write(json.dumps(document, indent=1) + "\n")
+    else:
+        sys.stderr.write("".join(f"{error}\n" for error in errors.errors))
+    return USAGE

@@ -1,0 +1,142 @@
+"""Makes the record of a run out of its trials: those that ran, and those that did not."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness import __version__
+from harness.case.suite import Check
+from harness.evidence.documents import RunRecord, TrialRecord
+from harness.exitcode import FailOn
+from harness.judging import Facts, Kind, TrialVerdict, Trouble, judge_trial
+from harness.known import known_mark, quarantined
+from harness.plan import Trial
+from harness.state import PACKAGE
+from harness.trial import Outcome
+from sandboxes import clock
+from verifiers.verdicts import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What the user wants to have marked.
+
+    Attributes:
+        known: whether known defects are.
+        fail_on: what is to count as failed too.
+    """
+
+    known: bool = True
+    fail_on: Sequence[FailOn] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How the run went: its id, its seed, when it started, and whether it was interrupted."""
+
+    run: str
+    seed: int
+    started: str
+    selected: int
+    interrupted: bool
+
+
+def run_record(
+    course: Course,
+    planned: Sequence[Trial],
+    outcomes: Mapping[str, Outcome],
+    missing: Sequence[Check],
+    marks: Marks,
+) -> RunRecord:
+    """The whole run.
+
+    Args:
+        course: how it went.
+        planned: every trial that was to be.
+        outcomes: of those that began, by id.
+        missing: checks of the suite that have no case yet.
+        marks: what to mark.
+    """
+    trials = [_trial(trial, outcomes.get(trial.id), marks) for trial in planned]
+    return RunRecord(
+        run=course.run,
+        sealed=False,
+        seed=course.seed,
+        started=course.started,
+        ended=clock.stamp(),
+        version=__version__,
+        digest=code_digest(),
+        argv=sys.argv[1:],
+        selected=course.selected,
+        trials=[*trials, *_not_written(missing, course.seed)],
+        interrupted=course.interrupted,
+        fail_on=marks.fail_on,
+    )
+
+
+def _trial(trial: Trial, outcome: Outcome | None, marks: Marks) -> TrialRecord:
+    judged = outcome.verdict if outcome else _untried(Reason.INTERRUPTED, "it had not begun")
+    kind = Kind(trial.kind)
+    version = trial.identity.version if trial.identity else ""
+    entries = trial.case.known if marks.known else ()
+    quarantine = trial.case.quarantine
+    return TrialRecord(
+        id=trial.id,
+        repeated=trial.group,
+        case=trial.case.id,
+        kind=kind,
+        subject_name=trial.ref.name,
+        subject=trial.identity,
+        backend=trial.backend,
+        grade=trial.grade,
+        seed=trial.seed,
+        repeat=trial.repeat,
+        judged=judged,
+        known=known_mark(judged, kind, entries, trial.ref.name, version),
+        quarantine=quarantine if quarantined(quarantine, clock.today()) else None,
+        dir=f"trials/{trial.id}",
+    )
+
+
+def _not_written(missing: Iterable[Check], seed: int) -> Iterator[TrialRecord]:
+    for check in missing:
+        yield TrialRecord(
+            id=check.id,
+            repeated=check.id,
+            case=check.id,
+            kind=Kind.TRIAL,
+            subject_name="",
+            subject=None,
+            backend="",
+            grade="",
+            seed=seed,
+            repeat=1,
+            judged=_untried(Reason.NOT_WRITTEN, f"{check.title}: no case is written yet"),
+            known=None,
+            quarantine=None,
+            dir="",
+        )
+
+
+def _untried(reason: Reason, message: str) -> TrialVerdict:
+    return judge_trial(Facts(ran=False, troubles=[Trouble(reason, message)]))
+
+
+@functools.cache
+def code_digest() -> str:
+    """``sha256:…`` over every module of the harness, its layers below included."""
+    total = hashlib.sha256()
+    for path in _modules(PACKAGE.parent):
+        total.update(f"{path.relative_to(PACKAGE.parent)}\0".encode())
+        total.update(hashlib.sha256(path.read_bytes()).digest())
+    return f"sha256:{total.hexdigest()}"
+
+
+def _modules(top: Path) -> list[Path]:
+    packages = ("harness", "sandboxes", "verifiers")
+    return sorted(path for name in packages for path in (top / name).rglob("*.py"))
