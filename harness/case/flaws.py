@@ -209,7 +209,8 @@ def _dependent(error: Error, here: Keys) -> Iterator[Flaw]:
 def _branches(error: Error, here: Keys) -> Iterator[Flaw]:
     branches = error.validator_value
     if all(set(branch) == {"required"} for branch in branches):
-        yield _one_key(error, here, [branch["required"][0] for branch in branches])
+        if isinstance(error.instance, dict):  # another kind is told by its type
+            yield _one_key(error, here, [branch["required"][0] for branch in branches])
         return
     grouped: dict[int, list[Error]] = {}
     for inner in error.context or ():

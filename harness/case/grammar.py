@@ -17,6 +17,7 @@ from typing import Any, Final
 
 _DURATION: Final = re.compile(r"([0-9]{1,9})(ms|s|m|h)")
 _SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _SIZE: Final = re.compile(r"([0-9]{1,9})(KiB|MiB|GiB)")
 _BYTES: Final = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 _PLACEHOLDER: Final = re.compile(r"\{\{|\}\}|(?<!\$)\{([a-z_]+)\}")
@@ -98,8 +99,10 @@ def glob(text: str) -> Callable[[str], bool]:
     return lambda path: match(path) is not None
 
 
+_MEMBERS: Final = r"(?:\][^\]/]*|[^\]/]+)"  # a bracket that comes first is a member
 _GLOB_TOKEN: Final = re.compile(
-    r"(?P<deep>\*\*/)|(?P<all>\*\*)|(?P<some>\*)|(?P<one>\?)|\[(?P<set>[!^]?\]?[^\]/]*)\]|(?P<text>.)",
+    r"(?P<deep>\*\*/)|(?P<all>\*\*)|(?P<some>\*)|(?P<one>\?)"
+    rf"|\[(?P<set>[!^]{_MEMBERS}|(?![!^]){_MEMBERS})\]|(?P<text>.)",
     re.DOTALL,
 )
 
@@ -132,7 +135,7 @@ def _glob_set(inner: str) -> str:
 def date(text: str) -> datetime.date:
     """A day in UTC: ``2031-12-31``."""
     hint = "write one such as 2031-12-31"
-    if len(text) != len("2031-12-31"):
+    if _DATE.fullmatch(text) is None:
         raise GrammarError("is no date", text, hint)
     try:
         return datetime.date.fromisoformat(text)

