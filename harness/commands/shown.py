@@ -40,14 +40,26 @@ def full(topic: Topic) -> Iterator[str]:
 
 
 def _form(schema: Mapping[str, Any], indent: str) -> Iterator[str]:
-    """What a value may be: each form that it may take, keys and entries beneath it."""
+    """What a value may be: each form that it may take, with its keys or entries."""
     branches = [one for one in _branches(schema) if set(one) != {"required"}]
     for form in branches or [schema]:
-        if form.get("properties"):
-            yield from _properties(form, indent)
-        else:
-            yield from _wrapped(f"{indent}{_kind(form)}  ", _about(form, schema))
-        yield from _entries(form, indent)
+        inside = list(_inside(form, indent))
+        about = _about(form, schema)
+        if about or not inside:
+            yield from _wrapped(f"{indent}{_kind(form)}  ", about)
+        yield from inside
+
+
+def _inside(schema: Mapping[str, Any], indent: str) -> Iterator[str]:
+    """The keys of a map; what the entries of a list, or the values of a table, are."""
+    for form in _branches(schema):
+        yield from _inside(form, indent)
+    if schema.get("properties"):
+        yield from _properties(schema, indent)
+    for key, head in (("items", "each entry"), ("additionalProperties", "each value")):
+        inner = schema.get(key)
+        if isinstance(inner, Mapping) and inner:
+            yield from _key(head, inner, indent, required=False)
 
 
 def _branches(schema: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
@@ -63,22 +75,13 @@ def _properties(schema: Mapping[str, Any], indent: str) -> Iterator[str]:
         yield f"{indent}{amount} of {', '.join(names)}"
 
 
-def _entries(schema: Mapping[str, Any], indent: str) -> Iterator[str]:
-    """What a list or a map of free names holds."""
-    for key, head in (("items", "each entry"), ("additionalProperties", "each value")):
-        inner = schema.get(key)
-        if isinstance(inner, Mapping) and inner:
-            yield from _key(head, inner, indent, required=False)
-            if "$ref" not in inner and _kind(inner) in {"map", "list"}:
-                yield from _form(inner, indent + "  ")
-
-
 def _key(name: str, schema: Mapping[str, Any], indent: str, *, required: bool) -> Iterator[str]:
     marks = ["required"] if required else []
     if "default" in schema:
         marks.append(f"default {json.dumps(schema['default'], ensure_ascii=False)}")
     note = f" ({', '.join(marks)})" if marks else ""
     yield from _wrapped(f"{indent}{name}: {_kind(schema)}{note}  ", _about(schema, {}))
+    yield from _inside(schema, indent + "  ")
 
 
 def _about(schema: Mapping[str, Any], outer: Mapping[str, Any]) -> str:
@@ -126,7 +129,9 @@ def _sample(schema: Mapping[str, Any]) -> str:
     for branch in _branches(schema):
         if "const" in branch or "enum" in branch:
             return _kind(branch)
-    needed = schema.get("required", ())
+    needed = schema.get("required") or next(
+        (one["required"] for one in _branches(schema) if "required" in one), ()
+    )
     return f"{{{', '.join(f'{name}: …' for name in needed)}}}" if needed else "…"
 
 

@@ -1,0 +1,136 @@
+"""``shakeout check``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.functional.verbs.shakeout import shakeout
+
+GOOD = (
+    "case: {id}\nsubject: codex\nfaults: [{{fault: model.reset}}]\nexpect: [{{home: untouched}}]\n"
+)
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_a_valid_case_is_exit_0(tmp_path: Path):
+    write(tmp_path, "a.yaml", GOOD.format(id="a"))
+    ended = shakeout("check", "a.yaml", cwd=tmp_path)
+
+    assert (ended.code, ended.out, ended.err) == (0, "a.yaml: valid\n", "")
+
+
+def test_every_error_of_every_file_is_told_with_its_place(tmp_path: Path):
+    write(tmp_path, "a.yaml", GOOD.format(id="a") + "tytle: x\nenv: {HOME: x}\n")
+    write(tmp_path, "b/b.yaml", GOOD.format(id="b").replace("model.reset", "model.rest"))
+    ended = shakeout("check", ".", cwd=tmp_path)
+
+    assert ended.code == 2
+    assert ended.out == ""
+    assert [line.partition(";")[0] for line in ended.err.splitlines()] == [
+        "a.yaml:5:1: unknown key 'tytle'",
+        "a.yaml:6:7: HOME is set by the harness",
+        "b/b.yaml:3:18: unknown fault 'model.rest'",
+    ]
+    assert "did you mean model.reset?" in ended.err
+
+
+def test_errors_as_json_are_the_same_errors(tmp_path: Path):
+    write(tmp_path, "a.yaml", GOOD.format(id="a") + "tytle: x\n")
+
+    ended = shakeout("check", "a.yaml", "--json", cwd=tmp_path)
+
+    assert (ended.code, ended.err) == (2, "")
+    assert ended.json == {
+        "schema": 1,
+        "exit": 2,
+        "errors": [
+            {
+                "file": "a.yaml",
+                "line": 5,
+                "column": 1,
+                "message": "unknown key 'tytle'",
+                "hint": "did you mean title?",
+            }
+        ],
+    }
+
+
+def test_what_is_valid_as_json_is_a_list_of_items(tmp_path: Path):
+    write(tmp_path, "a.yaml", GOOD.format(id="a"))
+
+    ended = shakeout("check", "a.yaml", "--json", cwd=tmp_path)
+
+    assert ended.json == {"schema": 1, "exit": 0, "items": [{"id": "a", "file": "a.yaml"}]}
+
+
+def test_nothing_to_check_is_exit_3(tmp_path: Path):
+    (tmp_path / "empty").mkdir()
+
+    ended = shakeout("check", "empty", cwd=tmp_path)
+    as_json = shakeout("check", "empty", "--json", cwd=tmp_path)
+
+    assert (ended.code, ended.out) == (3, "")
+    assert "nothing is selected" in ended.err
+    assert as_json.json == {"schema": 1, "exit": 3, "items": []}
+
+
+def test_an_absent_path_is_exit_2(tmp_path: Path):
+    ended = shakeout("check", "nope.yaml", cwd=tmp_path)
+
+    assert ended.code == 2
+    assert ended.err.startswith("nope.yaml:1:1: there is no such file")
+
+
+@pytest.mark.parametrize(
+    ("control", "faults", "sabotage", "says"),
+    [
+        (True, True, True, None),
+        (True, False, True, None),
+        (False, True, True, None),
+        (False, True, False, "no sabotage"),
+        (False, False, True, "clean control"),
+    ],
+)
+def test_a_case_of_the_suite_shows_that_it_can_fail(
+    control: bool, faults: bool, sabotage: bool, says: str | None, tmp_path: Path
+):
+    text = GOOD.format(id="a")
+    text = text if faults else text.replace("faults: [{fault: model.reset}]\n", "")
+    text += "control: {script: [{say: hi}]}\n" if control else ""
+    text += (
+        "sabotage: [{name: s, breaks: [home], change: {path: a, content: b}}]\n" if sabotage else ""
+    )
+    write(tmp_path, "a.yaml", text)
+    write(tmp_path, "suite.yaml", "suite: s\nchecks: [{id: C01, title: a, case: a.yaml}]\n")
+
+    for paths in ("suite.yaml", "."):
+        ended = shakeout("check", paths, cwd=tmp_path)
+        assert ended.code == (2 if says else 0), ended.err
+        assert (
+            says is None
+            or f"a.yaml:1:7: a case {'of the suite has ' if says == 'no sabotage' else 'without faults'}"
+            in ended.err
+        )
+
+
+def test_a_case_of_agents_without_faults_needs_a_control(tmp_path: Path):
+    text = "case: a\nsubject: codex\nexpect: [{home: untouched}]\n"
+    write(tmp_path, "agents/a.yaml", text)
+    write(tmp_path, "mine/b.yaml", text.replace("case: a", "case: b"))
+
+    assert shakeout("check", "mine", cwd=tmp_path).code == 0
+    assert "clean control" in shakeout("check", "agents", cwd=tmp_path).err
+
+
+def test_the_cases_that_are_shipped_are_valid(tmp_path: Path):
+    ended = shakeout("check", cwd=tmp_path)
+
+    assert ended.code == 0, ended.err

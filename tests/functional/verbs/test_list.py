@@ -1,0 +1,96 @@
+"""``shakeout list``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.functional.verbs.shakeout import shakeout
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "a.yaml").write_text(
+        "case: alpha\ntitle: The first\ntags: [x, y]\nsubjects: [codex, claude-code]\n"
+        "faults: [{fault: model.reset}]\n"
+    )
+    (tmp_path / "b.yaml").write_text("case: beta\ntitle: The second\ntags: [x]\nsubject: codex\n")
+    (tmp_path / "suite.yaml").write_text(
+        "suite: s\nchecks: [{id: C01, title: One, case: a.yaml}, {id: C02, title: Two}]\n"
+    )
+    return tmp_path
+
+
+def test_items_say_what_a_case_is(folder: Path):
+    ended = shakeout("list", "a.yaml", "--json", cwd=folder)
+
+    assert ended.json == {
+        "schema": 1,
+        "exit": 0,
+        "items": [
+            {
+                "id": "alpha",
+                "title": "The first",
+                "tags": ["x", "y"],
+                "subjects": ["codex", "claude-code"],
+                "faults": ["model.reset"],
+                "file": "a.yaml",
+            }
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("expression", "ids"),
+    [
+        ("x", ["alpha", "beta"]),
+        ("x and not y", ["beta"]),
+        ("first or beta", ["alpha", "beta"]),
+        ("two", ["C02"]),
+    ],
+)
+def test_a_selection_is_by_id_tag_and_title(expression: str, ids: list[str], folder: Path):
+    ended = shakeout("list", "suite.yaml", ".", "-k", expression, "--json", cwd=folder)
+
+    assert [item["id"] for item in ended.json["items"]] == ids
+
+
+def test_a_check_that_is_not_written_is_listed_as_such(folder: Path):
+    ended = shakeout("list", "suite.yaml", cwd=folder)
+
+    assert ended.code == 0
+    assert ended.out.splitlines() == [
+        "alpha  The first [x, y]  (a.yaml)",
+        "C02    Two  (not written yet)",
+    ]
+
+
+def test_an_empty_selection_is_exit_3(folder: Path):
+    assert shakeout("list", ".", "-k", "nothing", cwd=folder).code == 3
+
+
+def test_a_bad_expression_is_exit_2(folder: Path):
+    ended = shakeout("list", ".", "-k", "a and", cwd=folder)
+    as_json = shakeout("list", ".", "-k", "a and", "--json", cwd=folder)
+
+    assert ended.code == 2
+    assert "expected a word, came its end" in ended.err
+    assert as_json.json["exit"] == 2
+    assert as_json.json["errors"][0]["hint"].startswith("write words with and, or, not")
+
+
+def test_an_invalid_file_is_exit_2(folder: Path):
+    (folder / "c.yaml").write_text("case: c\n")
+    ended = shakeout("list", ".", cwd=folder)
+
+    assert (ended.code, ended.out) == (2, "")
+    assert "c.yaml:1:1: the case lacks subject" in ended.err
+
+
+def test_all_32_checks_are_listed_by_default(tmp_path: Path):
+    ended = shakeout("list", "--json", cwd=tmp_path)
+    written = {item["id"].upper().partition("-")[0] for item in ended.json["items"]}
+
+    assert ended.code == 0
+    assert {*(f"C{n:02}" for n in range(1, 24)), *(f"K{n}" for n in range(1, 10))} <= written
