@@ -41,7 +41,7 @@ _WRITERS = re.compile(r"write|create|save|put", re.IGNORECASE)
 _READERS = re.compile(r"read|view|cat\b|open|get_file|load", re.IGNORECASE)
 _NOT_WRITERS = re.compile(r"append|insert|replace|patch|notebook|todo", re.IGNORECASE)
 _NOT_READERS = re.compile(
-    r"list|dir|search|grep|glob|write|create|notebook|resource", re.IGNORECASE
+    r"list|dir|search|grep|glob|write|create|notebook|resource|image|media|url", re.IGNORECASE
 )
 _WRITE_VERBS, _READ_VERBS = ("create", "write"), ("view", "read")
 

@@ -108,15 +108,8 @@ class ModelService:
         self._note(heard)
         if routed.kind == TURN:
             return self._turn(heard, routed, hits)
-        protocol = PROTOCOLS[heard.protocol]
-        if routed.kind == BEYOND:
-            wire = beyond(protocol, len(self._script), self._ids.stamp())
-            return Answer(wire, BEYOND, serves=False)
-        turn = side_turn(heard, protocol.prompt(incoming.body))
-        used = _usage(None, heard, turn.text, ())
-        self._spend(heard, used)
-        wire = self._press.wire(protocol, heard, replace(turn, usage=used))
-        return Answer(wire, SIDE, None, 1, *used, serves=False)
+        answer = self._beyond(heard) if routed.kind == BEYOND else self._side(incoming, heard)
+        return replace(answer, missed=frozenset(hit.fault.id for hit in hits)) if hits else answer
 
     def ended(self, answer: Answer, how: str) -> None:
         """Settle a turn by how its reply ended."""
@@ -139,6 +132,18 @@ class ModelService:
         if isinstance(why, NotHeard):
             return not_heard(protocol_for(incoming.path) or CHAT, why, stamp)
         return probe(incoming, self._models, stamp)
+
+    def _beyond(self, heard: Heard) -> Answer:
+        wire = beyond(PROTOCOLS[heard.protocol], len(self._script), self._ids.stamp())
+        return Answer(wire, BEYOND, serves=False, tool_result=heard.last_result)
+
+    def _side(self, incoming: Incoming, heard: Heard) -> Answer:
+        protocol = PROTOCOLS[heard.protocol]
+        turn = side_turn(heard, protocol.prompt(incoming.body))
+        used = _usage(None, heard, turn.text, ())
+        self._spend(heard, used)
+        wire = self._press.wire(protocol, heard, replace(turn, usage=used))
+        return Answer(wire, SIDE, None, 1, *used, serves=False, tool_result=heard.last_result)
 
     def _turn(self, heard: Heard, routed: Routed, hits: Sequence[Hit]) -> Answer:
         protocol = PROTOCOLS[heard.protocol]
@@ -166,7 +171,7 @@ class ModelService:
             serves=serves,
             detail=routed,
             missed=missed,
-            tool_result=heard.results[-1].text if heard.results else None,
+            tool_result=heard.last_result,
         )
 
     def _struck(
