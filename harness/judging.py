@@ -156,7 +156,7 @@ class _Ground:
 def judge_trial(facts: Facts) -> TrialVerdict:
     """The verdict on ``facts``; the same facts always give the same verdict."""
     stimulus = [_on_record(looked, None) for looked in facts.stimulus]
-    obstacle = _not_provoked(facts, stimulus)
+    obstacle = _obstacle(facts, stimulus)
     expectations = [
         _on_record(looked, _withheld(looked, facts, obstacle)) for looked in facts.expectations
     ]
@@ -185,7 +185,11 @@ def _withheld(looked: Looked, facts: Facts, obstacle: Reason | None) -> str | No
     return None
 
 
-def _not_provoked(facts: Facts, stimulus: Iterable[Judged]) -> Reason | None:
+def _obstacle(facts: Facts, stimulus: Iterable[Judged]) -> Reason | None:
+    """Why the trial says nothing about what it was made for, if it does not.
+
+    Such a trial is no time-out either: what was to be seen within the limit never began.
+    """
     if not all(fault.landed for fault in facts.faults):
         return Reason.FAULT_NOT_DELIVERED
     if not all(judged.standing is Standing.PASSED for judged in stimulus):
@@ -233,6 +237,8 @@ def _grounds(
             yield _trouble(Reason.NOTHING_RAN, "nothing ran")
         return
     yield from _grounds_of_the_run(facts, stimulus)
+    if facts.ended_by == "deadline" and _obstacle(facts, stimulus) is None:
+        yield _Ground(Verdict.TIMED_OUT, LIMIT, "the subject was stopped by the time limit")
     for judged in expectations:
         yield from _ground_of(judged)
     if all(looked.implied for looked in facts.expectations):
@@ -242,8 +248,6 @@ def _grounds(
 def _grounds_of_the_run(facts: Facts, stimulus: Sequence[Judged]) -> Iterator[_Ground]:
     if facts.ended_by == "lost":
         yield _trouble(Reason.SANDBOX_LOST, "the sandbox was lost")
-    if facts.ended_by == "deadline":
-        yield _Ground(Verdict.TIMED_OUT, LIMIT, "the subject was stopped by the time limit")
     for fault in facts.faults:
         if not fault.landed:
             how = "was armed and hit nothing" if fault.armed else "was never armed"
@@ -287,7 +291,8 @@ def _sentence(grounds: Sequence[_Ground], facts: Facts) -> str:
         landed = f", {_count(len(facts.faults), 'fault')} landed" if facts.faults else ""
         return f"{held} held{landed}"
     more = len(grounds) - 1
-    return grounds[0].sentence + (f" (and {more} more)" if more else "")
+    sentence = " ".join(grounds[0].sentence.split())
+    return sentence + (f" (and {more} more)" if more else "")
 
 
 def _count(number: int, noun: str) -> str:

@@ -92,7 +92,7 @@ def specified(row: Row) -> tuple[str, set[str]]:  # noqa: C901, PLR0912 - one ru
             judged[name] = finding
 
     reasons = {f"broke:{name}" for name, finding in judged.items() if finding == "broken"}
-    if late:
+    if late and not unprovoked:
         reasons.add("limit")
     seen = [*judged.values(), *([row.stimulus] if row.stimulus else [])]
     if "crashed" in seen:
@@ -116,7 +116,7 @@ def specified(row: Row) -> tuple[str, set[str]]:  # noqa: C901, PLR0912 - one ru
 
     if any(reason.startswith("broke:") for reason in reasons):
         return "failed", reasons
-    if late:
+    if "limit" in reasons:
         return "timed_out", reasons
     if reasons & {"harness-bug", "residue", "not-sealed", "sandbox-lost", "evidence-lost"}:
         return "error", reasons
