@@ -38,6 +38,12 @@ from harness.faults.network_latency import Latency
 from harness.faults.network_refuse import Refuse
 from harness.faults.process_out_of_memory import OutOfMemory
 from harness.faults.process_pid_limit import PidLimit
+from harness.faults.upstream_garbage import Garbage
+from harness.faults.upstream_oversized import Oversized
+from harness.faults.upstream_redirect_loop import RedirectLoop
+from harness.faults.upstream_reset import Reset as UpstreamReset
+from harness.faults.upstream_slow import Slow
+from harness.faults.upstream_status import Status as UpstreamStatus
 
 FAULTS: FaultTable = {
     fault.name: fault
@@ -65,6 +71,12 @@ FAULTS: FaultTable = {
         ContextOverflow(),
         FalseDone(),
         SameCall(),
+        UpstreamStatus(),
+        Slow(),
+        UpstreamReset(),
+        Garbage(),
+        Oversized(),
+        RedirectLoop(),
         process_signal.KILL,
         process_signal.TERMINATE,
         process_signal.STOP,

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import Protocol
 
 from harness.services.base import Answer, Asked, Gatekeeper, Hit, HttpService, Incoming
 from harness.services.board import Board
 from harness.services.framing import Manner
 from harness.services.record import Seen
-from harness.services.reply import End, Wire
+from harness.services.reply import Wire
 
 
 class Line(Protocol):
@@ -195,7 +196,7 @@ class Desk:
             hits = [hit for hit in hits if hit.fault.id not in answer.missed]
         exchange.hits = hits
         if hits and answer.wire.delay > 0:  # its client may leave before the first byte
-            self.landed(exchange, [hit for hit in hits if _withholds(hit)])
+            self.landed(exchange, [hit for hit in hits if _withholds(hit, answer.wire)])
         if self.delay > 0:
             self.delayed += 1
         exchange.answered(answer.wire.delay + self.delay)
@@ -224,7 +225,7 @@ class Desk:
         self._room.board.landed(fresh)
 
 
-def _withholds(hit: Hit) -> bool:
-    """Whether this fault, alone, makes a client wait for the first byte."""
-    alone = hit.injector.rewrite_wire(hit.fault.params, Wire())
-    return alone.delay > 0 or alone.end is End.HANG
+def _withholds(hit: Hit, wire: Wire) -> bool:
+    """Whether this fault makes a client wait for the first byte, whatever others do."""
+    prompt = replace(wire, delay=0.0)
+    return hit.injector.rewrite_wire(hit.fault.params, prompt).delay > 0

@@ -76,7 +76,7 @@ class ServiceHost:
         """Something in the loop raised: every trial that is live is told."""
         bug = context.get("exception") or RuntimeError(str(context.get("message")))
         for live in list(self._live):
-            live.failed(bug)
+            live.crashed(bug)
 
 
 def _settle(outcome: Future[T], work: Callable[[], T]) -> None:

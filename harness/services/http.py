@@ -19,7 +19,7 @@ from harness.services.base import Answer, Asked, Hit, Incoming
 from harness.services.reply import Part, Wire
 
 _METHODS: Final = "GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS"
-_HEADER_VALUE: Final = {"type": "string", "pattern": "^[^\\r\\n]*$"}
+_HEADER_VALUE: Final = {"type": ["string", "integer", "number"], "pattern": "^[^\\r\\n]*$"}
 
 SCHEMA: Final[Schema] = {
     "type": "object",
@@ -131,12 +131,18 @@ class HttpUpstream:
     def answer(self, incoming: Incoming, asked: Asked, hits: Sequence[Hit]) -> Answer:
         place = self._match(incoming.method, _path(incoming.path))
         wire = self._no_rule(incoming) if place is None else _wire(self._rules[place])
+        serves = True
+        missed: set[str] = set()
         for hit in hits:
-            wire = hit.injector.rewrite_wire(hit.fault.params, wire)
-        serves = all(hit.injector.serves for hit in hits)
+            changed = hit.injector.rewrite_wire(hit.fault.params, wire)
+            if changed is wire:
+                missed.add(hit.fault.id)
+            else:
+                wire = changed
+                serves = serves and hit.injector.serves
         if place is not None and serves:
             self._used[place] += 1
-        return Answer(wire, asked.kind, serves=serves)
+        return Answer(wire, asked.kind, serves=serves, missed=frozenset(missed))
 
     def ended(self, answer: Answer, how: str) -> None:
         """Nothing depends on it: a rule is used by being answered."""

@@ -182,6 +182,11 @@ class Live:
         """Keep the first bug; the trial is told by :meth:`failure`."""
         self._failure = self._failure or bug
 
+    def crashed(self, bug: BaseException) -> None:
+        """A bug whose request is not known: nobody may wait for a reply that never comes."""
+        self.failed(bug)
+        self._cut()
+
     def came(self, connection: Connection | NameStream) -> bool:
         """A connection is open; ``False`` if the trial is over."""
         if self._over:
