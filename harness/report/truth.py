@@ -28,7 +28,7 @@ TRIAL: Columns = {
     "subject": ("started", "not started"),
     "stages": ("went well", "lacked something", "broke"),
     "faults": ("all landed", "one did not"),
-    "stimulus": ("met, or none", "unmet"),
+    "stimulus": ("met", "unmet"),
     "script": ("played", "left over"),
     "time": ("enough", "limit reached"),
     "expectations": (
@@ -69,7 +69,7 @@ failed > timed_out > error > unavailable > passed.
 _TRIAL = """
 ## A trial
 
-`lasting`: more time could not mend it (`home`, `files`, `secrets`, `network`, every `at_most`,
+A case without a stimulus has it met. `lasting`: more time could not mend it (`home`, `files`, `secrets`, `network`, every `at_most`,
 `lacks`, `absent`). After the limit was reached only those are judged; where a fault did not
 land or a stimulus is unmet, only `home`, `secrets` and containment are, the rest is recorded
 as `not_judged`, and the limit decides nothing. Controls and sabotaged trials are judged by the same table; a
@@ -126,7 +126,7 @@ def _verdict_of(situation: Situation) -> str | None:
     facts = Facts(
         ran=subject == "started",
         faults=[FaultRecord("cut", "model.cut", True, faults == "all landed", 0, "")],
-        stimulus=[_looked("asked", "requests", held if stimulus == "met, or none" else broken)],
+        stimulus=[_looked("asked", "requests", held if stimulus == "met" else broken)],
         expectations=[*_expectations(expectations), *_harm(harm)],
         left=int(script == "left over"),
         ended_by="deadline" if time == "limit reached" else "exit",
