@@ -7,7 +7,7 @@ import os
 import subprocess
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.case.model import Call
@@ -210,6 +210,7 @@ ANYTHING = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
 
 
 @pytest.mark.parametrize("shell", ["bash", "sh"])
+@settings(deadline=None, max_examples=30)  # each starts two shells
 @given(text=ANYTHING)
 def test_text_written_by_the_shell_is_the_same_to_the_last_byte(shell, tmp_path_factory, text):
     folder = tmp_path_factory.mktemp("write")
