@@ -58,6 +58,8 @@ def _expectation(r: Reading, path: Keys, item: Mapping[str, Any], name: str) -> 
         if list(item) == ["id"]:
             r.fail(path, "the entry names no oracle", nearest("", r.tables.oracles))
         return None
+    if not r.clean((*path, oracles[0])):
+        return None
     where = r.doc.where((*path, oracles[0]), key=True)
     try:
         params = r.tables.oracles[oracles[0]].parse(item[oracles[0]])

@@ -24,6 +24,8 @@ RESERVED_ENV: Final = frozenset({"HOME", "USER", "LOGNAME"})
 _RESERVED_PREFIX: Final = "SHAKEOUT_"
 _ENV_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KEPT: Final = ("/proc", "/sys", "/dev")
+#: A bind that is read-only stops neither a connection to a socket nor a look at a process.
+_LIVE: Final = tuple(map(Path, (*_KEPT, "/run")))
 
 
 def read_sandbox(r: Reading) -> SandboxDecl:
@@ -158,22 +160,31 @@ def _mounts(r: Reading, at: Keys) -> Mapping[Path, str]:
 
 
 def _source(r: Reading, path: Keys, name: str) -> Path | None:
+    source: Path | None
     try:
         source = (r.folder / name).resolve()
-        there = source.exists()
-        home = Path.home().resolve()
+        wrong = _no_source(source)
     except (OSError, RuntimeError, ValueError):
-        r.fail(path, f"{quoted(name)} cannot be looked at", "name a folder or file", key=True)
-        return None
-    if not there:
-        hint = "make it, or name one relative to the case file"
-        r.fail(path, f"there is no {quoted(name)} to mount", hint, key=True)
-        return None
+        source, wrong = None, "cannot be looked at"
+    if not wrong:
+        return source
+    hint = "name a folder or file made for the purpose, relative to the case file"
+    r.fail(path, f"the mount {quoted(name)} {wrong}", hint, key=True)
+    return None
+
+
+def _no_source(source: Path) -> str:
+    """Why a host path must not be shown to a subject; empty where it may be."""
+    home = Path.home().resolve()
+    if not source.exists():
+        return "is not there"
     if source == home or source in home.parents:
-        hint = "mount a folder made for the purpose"
-        r.fail(path, f"{quoted(name)} is or holds your home", hint, key=True)
-        return None
-    return source
+        return "is or holds your home"
+    if any(source == live or live in source.parents for live in _LIVE):
+        return "is part of the running host"
+    if not source.is_dir() and not source.is_file():
+        return "is neither a folder nor a file"
+    return ""
 
 
 def read_env(r: Reading) -> Mapping[str, str]:

@@ -73,7 +73,8 @@ def read_services(r: Reading) -> tuple[ServiceDecl, ...]:
                 message = f"there is a service {quoted(name)} already"
                 r.fail(path, message, "give each a name of its own", key=True)
             try:
-                found[name] = entry.parse(name, value)
+                if r.clean(path):
+                    found[name] = entry.parse(name, value)
             except ValueError as error:
                 r.blame(path, error)
     return tuple(found.values())

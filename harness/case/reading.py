@@ -36,6 +36,7 @@ class Reading:
     folder: Path
     errors: list[CaseError] = field(default_factory=list)
     _broken: set[Keys] = field(default_factory=set)
+    _flawed: set[Keys] = field(default_factory=set)
 
     def fail(self, path: Keys, message: str, hint: str = "", *, key: bool = False) -> None:
         """Something at ``path`` is wrong."""
@@ -47,13 +48,18 @@ class Reading:
         for flaw in flaws:
             any_at_all = True
             self.fail(flaw.path, flaw.message, flaw.hint, key=flaw.at_key)
-            if not flaw.harmless:
-                self._broken.update(flaw.path[:end] for end in range(len(flaw.path) + 1))
+            within = {flaw.path[:end] for end in range(len(flaw.path) + 1)}
+            self._flawed |= within
+            self._broken |= set() if flaw.harmless else within
         return any_at_all
 
     def sound(self, path: Keys) -> bool:
-        """Whether the structure at and beneath ``path`` is right."""
+        """Whether the structure at and beneath ``path`` can be read."""
         return path not in self._broken
+
+    def clean(self, path: Keys) -> bool:
+        """Whether it is right to the last key, as extensions may rely on."""
+        return path not in self._flawed
 
     def get(self, path: Keys, default: Any = None) -> Any:
         """The value at ``path``; ``default`` where there is none, or it is not sound."""

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.case.errors import CaseErrors
+from harness.case.load import load_case
 from tests.functional.verbs.shakeout import shakeout
 
 GOOD = (
@@ -134,3 +136,31 @@ def test_the_cases_that_are_shipped_are_valid(tmp_path: Path):
     ended = shakeout("check", cwd=tmp_path)
 
     assert ended.code == 0, ended.err
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (
+            "expect: [{claims: {says: x, yet: {requests: {service: up, exactly: 1}}}}]",
+            "2:55: unknown service 'up'",
+        ),
+        ("expect: [{claims: {says: x, yet: {hom: untouched}}}]", "2:35: unknown .*'hom'"),
+        ("expect: [{output: {stream: stdot, matches: x}}]", "2:28: .*stdout"),
+        ("expect: [{processes: non-left}]", "2:22: .*did you mean none-left"),
+        ("expect: [{exit: zero}]", "2:17: expected a whole number or a list or nonzero"),
+        ("expect: [{file: {path: a}}]", "2:17: expected at least 2 keys"),
+        (
+            "secrets: [A]\nexpect: [{secrets: {absent: true, except: [mdel]}}]",
+            "3:44: .*did you mean model",
+        ),
+        ("faults: [{fault: filesystem.full, with: {free: lots}}]", "2:48: 'lots' is no size"),
+        ("faults: [{fault: clock.set, with: {at: soon}}]", "2:40: 'soon' is no point in time"),
+        ("services: {http: {up: [{on: GET /, reply: {body: a, json: 1}}]}}", "2:5[0-9]: "),
+    ],
+)
+def test_what_the_extensions_refuse_is_told_at_its_place(more: str, says: str, tmp_path: Path):
+    path = write(tmp_path, "a.yaml", f"case: a\n{more}\nsubject: codex\n")
+
+    with pytest.raises(CaseErrors, match=says):
+        load_case(path)

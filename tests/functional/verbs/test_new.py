@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.case.load import load_case
+from sandboxes.registry import BACKENDS
 from tests.functional.verbs.shakeout import shakeout
 
 
@@ -29,6 +30,20 @@ def test_a_new_case_brings_its_agent_a_fault_and_expectations(tmp_path: Path):
     assert case.subjects[0].argv == ("python3", "agent.py", "{task}", "{model}")
     assert case.faults[0].params["status"] == 503
     assert len(case.expect) >= 3
+
+
+@pytest.mark.skipif(
+    not any(backend.probe().available for backend in BACKENDS.values()),
+    reason="no sandbox can be made here; see shakeout doctor",
+)
+def test_a_new_case_passes_and_its_fault_is_what_it_is_about(tmp_path: Path):
+    shakeout("new", "x", cwd=tmp_path)
+
+    ended = shakeout("run", "x.yaml", "--json", cwd=tmp_path)
+    uninjected = shakeout("run", "x.yaml", "--json", "--no-inject", cwd=tmp_path)
+
+    assert (ended.code, ended.json["verdict"]) == (0, "passed"), ended.out
+    assert (uninjected.code, uninjected.json["reasons"]) == (3, ["fault-not-delivered"])
 
 
 def test_a_file_that_is_there_is_never_overwritten(tmp_path: Path):

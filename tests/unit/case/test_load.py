@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import signal
+import socket
 import time
 from pathlib import Path
 from typing import Any
@@ -262,6 +263,14 @@ def test_a_mount_that_leads_home_by_a_link_is_refused(
 
     with pytest.raises(CaseErrors, match="is or holds your home"):
         loaded(tmp_path, "workspace: {mount: {./innocent: /opt/a}}\n")
+
+
+def test_a_socket_is_no_mount(tmp_path: Path):
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind(str(tmp_path / "s"))
+
+        with pytest.raises(CaseErrors, match="neither a folder nor a file"):
+            loaded(tmp_path, "workspace: {mount: {./s: /opt/a}}\n")
 
 
 def test_the_same_file_twice_is_one_case(tmp_path: Path):
