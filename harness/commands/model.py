@@ -15,6 +15,7 @@ from harness.case.load import load_case, load_script
 from harness.commands.answers import refused
 from harness.errors import UsageError
 from harness.services.model.alone import Play, cannot_happen, serving, summary
+from harness.services.model.resolve import Places
 
 _STOPS = frozenset({signal.SIGINT, signal.SIGTERM})
 _PORTS = 1 << 16
@@ -28,6 +29,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="the address to bind (default: here)")
     parser.add_argument("--port", type=_port, default=0, help="the port (default: a free one)")
     parser.add_argument(
+        "--workspace",
+        type=Path,
+        default=Path(),
+        metavar="DIR",
+        help="where the agent works, for tools that take absolute paths only (default: here)",
+    )
+    parser.add_argument(
         "--journal", type=Path, metavar="FILE", help="append each request to it, one line each"
     )
 
@@ -35,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Serve until interrupted or terminated; 0 then, however the script went."""
     try:
-        play = _play(args.script)
+        play = _play(args.script, Places(str(args.workspace.resolve()), str(Path.home())))
     except (CaseErrors, UsageError) as error:
         return refused(error, as_json=False)
     for fault in play.faults:
@@ -64,14 +72,14 @@ def _port(text: str) -> int:
     return int(text)
 
 
-def _play(path: Path) -> Play:
+def _play(path: Path, places: Places) -> Play:
     """The script of a file, with its faults and prices where it is a case."""
     if not isinstance(yaml.read(path).data, dict):
-        return Play(load_script(path))
+        return Play(load_script(path), places=places)
     case, number = expand(load_case(path))[0]
     if number is not None:
         sys.stderr.write("shakeout: of each, the first combination is served\n")
-    return Play(case.script, case.faults, case.prices)
+    return Play(case.script, case.faults, case.prices, places)
 
 
 def _unusable(args: argparse.Namespace, error: OSError) -> UsageError:

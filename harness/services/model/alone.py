@@ -19,6 +19,7 @@ from harness.faults.registry import FAULTS
 from harness.oracles.prices import price_of
 from harness.services.host import ServiceHost
 from harness.services.live import Cast, Live
+from harness.services.model.resolve import INSIDE, Places
 from harness.services.model.service import ModelService, Spent
 from harness.services.record import Shelf
 from sandboxes import clock
@@ -37,11 +38,13 @@ class Play:
         script: ``None``: every turn gets ``Done.``.
         faults: of the case, whatever their layer.
         prices: dollars per million tokens, by model.
+        places: where the agent works.
     """
 
     script: Sequence[ScriptStep] | None
     faults: Sequence[Fault] = ()
     prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    places: Places = INSIDE
 
 
 def cannot_happen(fault: Fault) -> str | None:
@@ -76,7 +79,7 @@ def serving(play: Play, host: str, port: int, journal: Path | None) -> Iterator[
         OSError: the address cannot be bound, or the journal not written.
     """
     faults = [fault for fault in play.faults if cannot_happen(fault) is None]
-    service = ModelService(play.script, models=tuple(play.prices))
+    service = ModelService(play.script, models=tuple(play.prices), places=play.places)
     with ServiceHost() as threads, socket.create_server((host, port)) as listener:
         address, bound = listener.getsockname()[:2]
         triggers = _Triggers(faults)

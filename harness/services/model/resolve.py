@@ -29,8 +29,6 @@ from harness.services.model.schema_fill import (
 )
 from harness.subjects.base import Dialect
 
-WORKSPACE, HOME = "/workspace", "/home/agent"
-
 _COMMANDS = ("command", "cmd", "commands", "script", "shell_command", "command_line", "cmdline")
 _PATHS = ("file_path", "filepath", "absolute_path", "path", "filename", "file_name", "target_file",
           "file", "uri", "target")  # fmt: skip
@@ -47,6 +45,23 @@ _WRITE_VERBS, _READ_VERBS = ("create", "write"), ("view", "read")
 
 
 @dataclass(frozen=True, slots=True)
+class Places:
+    """Where the agent works, for tools that take absolute paths only."""
+
+    workspace: str = "/workspace"
+    home: str = "/home/agent"
+
+    def absolute(self, path: str) -> str:
+        """The path that a script's relative one, or one in the home, means."""
+        if path == "~" or path.startswith("~/"):
+            return posixpath.join(self.home, path[2:])
+        return posixpath.join(self.workspace, path)
+
+
+INSIDE = Places()
+
+
+@dataclass(frozen=True, slots=True)
 class Resolved:
     """A call by the name of a tool; ``arguments`` is JSON text, or plain text if freeform."""
 
@@ -56,17 +71,17 @@ class Resolved:
     freeform: bool = False
 
 
-def resolve(call: Call, heard: Heard, dialect: Dialect) -> Resolved:
+def resolve(call: Call, heard: Heard, dialect: Dialect, places: Places = INSIDE) -> Resolved:
     """Put one call of the script into the words of the tools that are offered."""
     if call.kind == "call":
         return _literal(call.name, call.args, heard)
     tool = _chosen(call.kind, heard, dialect)
     if tool is not None:
-        return _made(tool, _FILL[call.kind](tool, call.args), dialect)
+        return _made(tool, _FILL[call.kind](tool, call.args, places), dialect)
     if call.kind in ("write", "read"):
         shell = _chosen("run", heard, dialect)
         if shell is not None:
-            return _made(shell, _fill_run(shell, {"command": in_shell(call)}), dialect)
+            return _made(shell, _fill_run(shell, {"command": in_shell(call)}, places), dialect)
     return _literal(call.kind, call.args, heard)
 
 
@@ -161,7 +176,7 @@ def _does(tool: Tool, verbs: Sequence[str], unless: re.Pattern[str]) -> bool:
     return not unless.search(tool.name)
 
 
-def _fill_run(tool: Tool, args: Mapping[str, Any]) -> dict[str, Any]:
+def _fill_run(tool: Tool, args: Mapping[str, Any], places: Places) -> dict[str, Any]:  # noqa: ARG001
     key = _key(tool, _COMMANDS) or "command"
     return {key: _command(key, properties(tool.schema).get(key, {}), str(args["command"]))}
 
@@ -178,28 +193,22 @@ def _command(key: str, schema: Schema, command: str) -> object:
     return [command] if key.endswith("s") else ["bash", "-lc", command]
 
 
-def _fill_write(tool: Tool, args: Mapping[str, Any]) -> dict[str, Any]:
+def _fill_write(tool: Tool, args: Mapping[str, Any], places: Places) -> dict[str, Any]:
     text = _key(tool, _TEXTS) or "content"
-    return {**_verb(tool, _WRITE_VERBS), **_path(tool, args), text: str(args["text"])}
+    return {**_verb(tool, _WRITE_VERBS), **_path(tool, args, places), text: str(args["text"])}
 
 
-def _fill_read(tool: Tool, args: Mapping[str, Any]) -> dict[str, Any]:
-    return {**_verb(tool, _READ_VERBS), **_path(tool, args)}
+def _fill_read(tool: Tool, args: Mapping[str, Any], places: Places) -> dict[str, Any]:
+    return {**_verb(tool, _READ_VERBS), **_path(tool, args, places)}
 
 
-def _path(tool: Tool, args: Mapping[str, Any]) -> dict[str, Any]:
+def _path(tool: Tool, args: Mapping[str, Any], places: Places) -> dict[str, Any]:
     key = _key(tool, _PATHS) or "path"
     schema = properties(tool.schema).get(key, {})
     path = str(args["path"])
     if key.lower() in _ABSOLUTE or "absolute" in str(schema.get("description", "")).lower():
-        path = _absolute(path)
+        path = places.absolute(path)
     return {key: [path] if kind_of(schema) == "array" else path}
-
-
-def _absolute(path: str) -> str:
-    if path == "~" or path.startswith("~/"):
-        return posixpath.join(HOME, path[2:])
-    return posixpath.join(WORKSPACE, path)
 
 
 _FITS: Mapping[str, Callable[[Tool], int]] = {
@@ -207,7 +216,7 @@ _FITS: Mapping[str, Callable[[Tool], int]] = {
     "write": _fits_write,
     "read": _fits_read,
 }
-_FILL: Mapping[str, Callable[[Tool, Mapping[str, Any]], dict[str, Any]]] = {
+_FILL: Mapping[str, Callable[[Tool, Mapping[str, Any], Places], dict[str, Any]]] = {
     "run": _fill_run,
     "write": _fill_write,
     "read": _fill_read,

@@ -19,7 +19,7 @@ from harness.services.model.ids import Ids
 from harness.services.model.press import Press
 from harness.services.model.protocols.base import TERMINATOR, TOOL, ModelProtocol
 from harness.services.model.protocols.registry import CHAT, PROTOCOLS, protocol_for
-from harness.services.model.resolve import resolve
+from harness.services.model.resolve import INSIDE, Places, resolve
 from harness.services.model.route import (
     BEYOND,
     PROBE,
@@ -66,12 +66,14 @@ class ModelService:
         *,
         name: str = "model",
         models: Sequence[str] = (),
+        places: Places = INSIDE,
     ) -> None:
         self._name = name
         self._scripted = script is not None
         self._script = UNSCRIPTED if script is None else tuple(script)
         self._dialect = dialect or Dialect()
         self._models = ("shakeout", *models)
+        self._places = places
         self._state = State()
         self._ids = Ids()
         self._press = Press(self._ids)
@@ -189,7 +191,7 @@ class ModelService:
     def _said(self, step: ScriptStep, heard: Heard) -> Turn:
         calls = []
         for at, call in enumerate(step.calls):
-            made = resolve(call, heard, self._dialect)
+            made = resolve(call, heard, self._dialect, self._places)
             token = self._ids.token(PROTOCOLS[heard.protocol].call_prefix, at)
             calls.append(ToolCall(token, made.name, made.arguments, made.namespace, made.freeform))
         stop = step.stop or ("tools" if calls else "end")

@@ -76,6 +76,19 @@ def test_a_list_of_turns_is_served_until_it_is_stopped(start: Start, tmp_path: P
     assert [(line["kind"], line["turn"], line["status"]) for line in lines] == [("turn", 0, 200)]
 
 
+def test_a_tool_that_wants_absolute_paths_gets_them_below_the_workspace(
+    start: Start, tmp_path: Path
+):
+    script = tmp_path / "script.yaml"
+    script.write_text("- {write: {path: a/b, text: x}}\n")
+    _, url = start(script, "--workspace", tmp_path)
+    both = {"file_path": {"type": "string"}, "content": {"type": "string"}}
+    write = {"name": "Write", "parameters": {"type": "object", "properties": both}}
+    status, reply = ask(url, tools=[{"type": "function", "function": write}])
+    assert status == 200
+    assert str(tmp_path / "a" / "b") in json.dumps(reply)
+
+
 def test_a_case_brings_its_faults_and_its_prices(start: Start, tmp_path: Path):
     case = tmp_path / "case.yaml"
     case.write_text(CASE)
