@@ -57,7 +57,7 @@ def start(
         try:
             error = _become(place, body, fds, report)
         except BaseException as problem:  # noqa: BLE001 - there is nobody above to raise to
-            error = ("SandboxError", f"{body['argv'][0]!r} was not started: {problem!r}")
+            error = ("SandboxError", f"{body['argv']!r} was not started: {problem!r}")
         with contextlib.suppress(OSError):
             os.write(_REPORT, "\0".join(error).encode("utf-8", "surrogateescape"))
         os._exit(127)
@@ -133,7 +133,9 @@ def _reset_signals() -> None:
 
 
 def _execute(argv: list[str], env: dict[str, str]) -> tuple[str, str]:
-    name = argv[0]
+    name = argv[0] if argv else ""
+    if not name:
+        return "CommandNotFound", "'' cannot be run in the sandbox: argv names no program"
     folders = [""] if "/" in name else [f or "." for f in env.get("PATH", os.defpath).split(":")]
     reasons = []
     for folder in folders:

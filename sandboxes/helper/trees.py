@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from sandboxes.helper import paths, rows
 
 _DEEPEST = 2048  # a chain of longer paths costs its length squared to name
+_OPEN = 64  # descriptors held at once
 _GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 
@@ -36,32 +37,75 @@ def manifest(root: int) -> dict[str, rows.Row]:
 
 
 def walk(root: int) -> Iterator[tuple[str, int, str, os.stat_result]]:
-    """Path, open folder, name and status of everything below a root.
+    """Path, open folder, name and status of everything below a root, folders before their inside.
 
     Raises:
         TooDeep: nested deeper than a manifest can name.
     """
-    waiting: list[tuple[str, int]] = [("", 0)]
-    while waiting:
-        path, depth = waiting.pop()
-        if depth > _DEEPEST:
-            msg = f"a folder is nested deeper than {_DEEPEST} levels: its tree cannot be listed"
-            raise TooDeep(msg)
-        try:
-            folder = paths.open_folder(root, paths.parts(path))
-        except OSError as error:
-            if error.errno in _GONE:
+    levels = [_Level("", os.dup(root))]
+    try:
+        while levels:
+            level = levels[-1]
+            if not level.names or not level.reopen(root):
+                level.close()
+                levels.pop()
                 continue
-            raise
-        try:
-            for name in os.listdir(folder):
-                inner = f"{path}/{name}" if path else name
-                try:
-                    status = os.lstat(name, dir_fd=folder)
-                except FileNotFoundError:
-                    continue
-                yield inner, folder, name, status
-                if stat.S_ISDIR(status.st_mode):
-                    waiting.append((inner, depth + 1))
-        finally:
-            os.close(folder)
+            name = level.names.pop()
+            status = _status(level.fd, name)
+            if status is None:
+                continue
+            path = f"{level.path}/{name}" if level.path else name
+            yield path, level.fd, name, status
+            if stat.S_ISDIR(status.st_mode):
+                _descend(levels, path, name)
+    finally:
+        for level in levels:
+            level.close()
+
+
+class _Level:
+    """A folder of the walk: what is still to be looked at, and a descriptor that may be closed."""
+
+    def __init__(self, path: str, fd: int) -> None:
+        self.path = path
+        self.fd = fd
+        self.names = sorted(os.listdir(fd), reverse=True)
+
+    def reopen(self, root: int) -> bool:
+        """Have a descriptor again; false when the folder is gone."""
+        if self.fd < 0:
+            try:
+                self.fd = paths.open_folder(root, paths.parts(self.path))
+            except OSError as error:
+                if error.errno not in _GONE:
+                    raise
+                return False
+        return True
+
+    def close(self) -> None:
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+
+
+def _descend(levels: list[_Level], path: str, name: str) -> None:
+    """Open a folder below the last level; a long chain keeps only its last descriptors."""
+    if len(levels) > _DEEPEST:
+        msg = f"a folder is nested deeper than {_DEEPEST} levels: its tree cannot be listed"
+        raise TooDeep(msg)
+    try:
+        fd = paths.open_folder(levels[-1].fd, [os.fsencode(name)])
+    except OSError as error:
+        if error.errno in _GONE:
+            return
+        raise
+    if len(levels) >= _OPEN:
+        levels[-_OPEN].close()
+    levels.append(_Level(path, fd))
+
+
+def _status(folder: int, name: str) -> os.stat_result | None:
+    try:
+        return os.lstat(name, dir_fd=folder)
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,1 @@
+"""What every backend must do, tried on each one that this machine has."""

@@ -1,0 +1,79 @@
+"""One sandbox for each test, in each backend that this machine has."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from sandboxes import wall
+from sandboxes.base import Backend, Limits, Probe, SandboxSpec, Site
+from sandboxes.registry import BACKENDS
+from tests.conformance.gaps import GAPS
+from tests.conformance.room import Room
+
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True)
+class Place:
+    """A backend on this machine and its helper for this run of the tests."""
+
+    backend: Backend
+    probe: Probe
+    site: Site
+
+    @property
+    def gaps(self) -> frozenset[str]:
+        return GAPS[self.backend.name, self.probe.grade]
+
+
+@pytest.fixture(scope="session", params=list(BACKENDS))
+def backend(request) -> Backend:
+    """A backend that works here."""
+    backend = BACKENDS[request.param]
+    probe = backend.probe()
+    if not probe.available:
+        pytest.skip(f"{backend.name}: {probe.reason} ({probe.remedy})")
+    return backend
+
+
+@pytest.fixture(scope="session")
+def place(backend) -> Iterator[Place]:
+    """A site that all tests of this process share."""
+    with backend.site(f"conformance-{os.getpid()}") as site:
+        yield Place(backend, backend.probe(), site)
+
+
+@pytest.fixture
+def make(place, request) -> Iterator[Callable[..., Room]]:
+    """Make rooms; each is destroyed, and must leave nothing."""
+    for mark in request.node.iter_markers("needs"):
+        for name in mark.args:
+            if name in place.gaps:
+                pytest.skip(f"{place.backend.name} in {place.probe.grade} grade has no {name}")
+    rooms: list[Room] = []
+
+    def make_room(**fields: object) -> Room:
+        fields.setdefault("limits", Limits(memory=512 << 20, pids=128, disk=256 << 20))
+        room = Room(place.site.create(SandboxSpec(f"t{next(_numbers)}", **fields)))  # type: ignore[arg-type]
+        rooms.append(room)
+        return room
+
+    yield make_room
+    assert [left for room in rooms for left in room.leave()] == []
+
+
+@pytest.fixture
+def room(make) -> Room:
+    """A plain sandbox."""
+    return make()
+
+
+@pytest.fixture(scope="session")
+def shim() -> None:
+    """The wall-clock shim, built."""
+    wall.build()

@@ -1,0 +1,122 @@
+"""Every oracle of the registry keeps the contract; a new one adds its samples here."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import pytest
+
+from harness.evidence.model import (
+    Evidence,
+    Lingering,
+    Network,
+    Output,
+    Processes,
+    SecretHit,
+)
+from harness.oracles.base import Finding, held
+from harness.oracles.conformance import complaints
+from harness.oracles.registry import ORACLES
+from sandboxes.base import Root
+from tests.unit.oracles.making import change, ran, request, state
+
+SAMPLES: dict[str, list[Any]] = {
+    "home": ["untouched", {"untouched": True}, {"untouched": True, "allow": [".cache/**"]}],
+    "files": [
+        {"changed_only": ["src/**"]},
+        {"root": "home", "unchanged": ["**"]},
+        {"root": "system", "changed_only": ["/tmp/**"], "unchanged": ["/etc/*"]},
+    ],
+    "file": [
+        {"path": "report.txt", "equals": "42\n"},
+        {"path": "~/x", "matches": "^4", "mode": "0644"},
+        {"path": "/etc/x", "absent": True},
+        {"path": "x", "sha256": "0" * 64},
+    ],
+    "exit": [0, [0, 3], "nonzero"],
+    "output": [{"matches": "done"}, {"stream": "stderr", "lacks": "Traceback"}],
+    "processes": ["none-left", {"left": 0}, {"left": 2, "after": "500ms"}],
+    "network": [{"beyond_services": 0}, {"beyond_services": 3, "names": ["*.example.org"]}],
+    "requests": [
+        {"exactly": 0},
+        {"exactly": 1},
+        {"at_most": 0},
+        {"service": "up", "at_least": 1, "at_most": 3, "method": "GET", "path": "/a/*"},
+        {"kind": "beyond", "at_most": 0},
+    ],
+    "spend": [{"usd_at_most": 0.5}, {"tokens_at_most": 0}],
+    "secrets": ["absent", {"absent": True, "except": ["model"]}],
+    "claims": [
+        {"says": "done", "yet": {"home": "untouched"}},
+        {"says": ".*", "yet": {"file": {"path": "x", "absent": True}}},
+    ],
+}
+
+EVIDENCES = [
+    Evidence(),
+    ran(),
+    ran(final_text="all done", paths={(Root.WORKSPACE, "x"): state()}),
+    ran(
+        changes=[change(".bashrc", "removed"), change("/tmp/x", "added", Root.SYSTEM)],
+        requests=[request(tokens_in=5, model="gpt-5"), request("up", kind="probe", path="/a/b")],
+        stdout=Output(b"done", 4),
+        stderr=Output(b"Traceback", 90, capped=True),
+        processes=Processes(True, ((0.0, (Lingering(7, 1, "S", ("sleep", "9")),)), (0.4, ()))),
+        network=Network(names={"example.org": 2}, packets=3, destinations={"1.2.3.4/tcp/80": 3}),
+        secrets=[SecretHit("TOKEN", "base64", "request:model:1")],
+        final_text="done",
+        exit_code=3,
+    ),
+    Evidence(ended_by="deadline", secrets=(), network=Network(packets=0)),
+]
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_an_oracle_keeps_the_contract(name: str):
+    assert ORACLES[name].name == name
+    assert list(complaints(ORACLES[name], SAMPLES[name], EVIDENCES)) == []
+
+
+def test_the_samples_are_those_of_the_registry():
+    assert SAMPLES.keys() == ORACLES.keys()
+
+
+class Gullible:
+    """Breaks every clause of the contract that can be broken quietly."""
+
+    name = "gullible"
+    summary = "passes whatever comes"
+    schema: ClassVar[dict[str, Any]] = {"type": "object", "properties": {"x": {"type": "integer"}}}
+    asked = 0
+
+    def parse(self, value: Any) -> Any:
+        value["y"] = 1
+        return value
+
+    def judge(self, params: Any, evidence: Evidence) -> Finding:
+        self.asked += 1
+        return held("", str(self.asked))
+
+    def final(self, params: Any) -> bool:
+        return None  # type: ignore[return-value]
+
+    def wants(self, params: Any) -> Any:
+        self.asked += 1
+        return [(Root.HOME, str(self.asked))]
+
+
+def test_a_bad_oracle_is_told_all_that_is_wrong_with_it():
+    found = "\n".join(complaints(Gullible(), [{"x": 1}], [ran()]))
+
+    for words in (
+        "no sentence",
+        "takes unknown keys",
+        "has no description",
+        "parse changed",
+        "no truth value",
+        "wants one thing first",
+        "no evidence at all",
+        "in two ways",
+        "does not say",
+    ):
+        assert words in found
