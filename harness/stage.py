@@ -100,6 +100,9 @@ class Stage:
         except DeadlineReached:
             self.ending = Ending("deadline")
             self.journal.write("deadline", seconds=self.seconds)
+        except Interrupted:
+            self.ending = Ending("step")  # stopped by us, like any step that stops it
+            raise
         self._note_end()
         if not self.ending.by:
             self.ending = Ending("step")
