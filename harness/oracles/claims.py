@@ -35,7 +35,10 @@ class Claims:
         """Of what a case writes; ``yet`` takes one of the other oracles."""
         yet = {
             "type": "object",
-            "properties": {name: other.schema for name, other in self._others.items()},
+            "properties": {
+                name: {**other.schema, "description": other.summary}
+                for name, other in self._others.items()
+            },
             "minProperties": 1,
             "maxProperties": 1,
             "additionalProperties": False,
