@@ -68,12 +68,22 @@ def find(paths: Iterable[Path]) -> Found:
     return Found(tuple(files.values()), tuple(suites), tuple(missing))
 
 
+def _refused(path: Path, message: str) -> CaseErrors:
+    return CaseErrors([CaseError(Where(str(path), 1, 1), message, "name a case or a folder")])
+
+
 def _named(path: Path) -> tuple[list[Path], list[Suite]]:
+    try:
+        return _meant(path)
+    except OSError as error:
+        raise _refused(path, f"cannot be read: {error.strerror or error}") from error
+
+
+def _meant(path: Path) -> tuple[list[Path], list[Suite]]:
     if path.is_dir():
         return _within(path)
     if not path.exists():
-        where = Where(str(path), 1, 1)
-        raise CaseErrors([CaseError(where, "there is no such file", "name a case or a folder")])
+        raise _refused(path, "there is no such file")
     if path.name == suite.NAME:
         one = load_suite(path)
         return [check.case for check in one.checks if check.case is not None], [one]
@@ -93,7 +103,11 @@ def _within(folder: Path) -> tuple[list[Path], list[Suite]]:
 
 def _walk(folder: Path) -> Iterator[Path]:
     """YAML files beneath a folder, in order of their paths; no link to a folder is followed."""
-    for parent, folders, names in os.walk(folder):
+
+    def unreadable(error: OSError) -> None:
+        raise _refused(Path(error.filename), f"cannot be read: {error.strerror}")
+
+    for parent, folders, names in os.walk(folder, onerror=unreadable):
         folders[:] = sorted(name for name in folders if name[0] != "." and name != _SCHEMAS)
         for name in sorted(names):
             if name.endswith(_SUFFIXES) and name[0] != ".":

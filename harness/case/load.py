@@ -108,6 +108,7 @@ def _case(r: Reading, path: Path) -> Case:
     faults, each = read_faults(r, hosts)
     ids = judged_ids(r)
     env = read_env(r)
+    r.no_nul(("task",), r.get(("task",), ""))
     return Case(
         id=r.get(("case",), ""),
         source=path,

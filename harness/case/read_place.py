@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import os
 import posixpath
 import re
 import zoneinfo
@@ -23,6 +24,8 @@ from sandboxes.base import AGENT_HOME, WORKSPACE, Kind, Limits, Planted
 RESERVED_ENV: Final = frozenset({"HOME", "USER", "LOGNAME"})
 _RESERVED_PREFIX: Final = "SHAKEOUT_"
 _ENV_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_MAX_NAME: Final = 255
+_MAX_PATH: Final = 1000
 _KEPT: Final = ("/proc", "/sys", "/dev")
 #: A bind that is read-only stops neither a connection to a socket nor a look at a process.
 _LIVE: Final = tuple(map(Path, (*_KEPT, "/run")))
@@ -96,17 +99,22 @@ def read_planted(r: Reading, at: Keys) -> tuple[Planted, ...]:
 
 
 def _parents(name: str) -> list[str]:
-    parts = posixpath.normpath(name).split("/")
+    parts = posixpath.normpath(path_from_text(name)).split("/")
     return ["/".join(parts[:end]) for end in range(1, len(parts))]
 
 
 def _relative(r: Reading, path: Keys, name: str) -> str | None:
-    clean = posixpath.normpath(name)
-    if not name or name.startswith(("/", "~/")) or clean.split("/")[0] in {"..", "."}:
-        hint = "write one that stays inside, such as docs/notes.txt"
+    written = path_from_text(name)
+    clean = posixpath.normpath(written)
+    parts = clean.split("/")
+    hint = "write one that stays inside, such as docs/notes.txt"
+    if not name or written.startswith(("/", "~/")) or parts[0] in {"..", "."}:
         r.fail(path, f"{quoted(name)} is no relative path", hint, key=True)
         return None
-    return path_from_text(clean)
+    if max(len(os.fsencode(part)) for part in parts) > _MAX_NAME or len(clean) > _MAX_PATH:
+        r.fail(path, f"{quoted(name)} is too long for a path", "shorten it", key=True)
+        return None
+    return clean if r.no_nul(path, clean, key=True) else None
 
 
 def _one_planted(r: Reading, path: Keys, name: str, value: Any) -> Planted:
@@ -114,7 +122,9 @@ def _one_planted(r: Reading, path: Keys, name: str, value: Any) -> Planted:
         return _file(name, value.encode(), None)
     mode = int(value["mode"], 8) if "mode" in value else None
     if "link" in value:
-        return Planted(name, Kind.LINK, target=path_from_text(value["link"]))
+        target = path_from_text(value["link"])
+        r.no_nul((*path, "link"), target)
+        return Planted(name, Kind.LINK, target=target)
     if "dir" in value:
         return Planted(name, Kind.DIR, mode=0o755 if mode is None else mode)
     if "text" in value:
@@ -147,6 +157,7 @@ def _mounts(r: Reading, at: Keys) -> Mapping[Path, str]:
     mounts: dict[Path, str] = {}
     for path, name, target in r.entries(at):
         source = _source(r, path, name)
+        r.no_nul(path, target)
         clean = posixpath.normpath(target)
         if not target.startswith("/") or clean in {"/", "//", AGENT_HOME, WORKSPACE}:
             r.fail(path, f"{quoted(target)} is no place for a mount", "write one such as /opt/tool")
@@ -196,6 +207,7 @@ def read_env(r: Reading) -> Mapping[str, str]:
             r.fail(path, f"{quoted(name)} is no variable name", hint, key=True)
         elif _reserved(name):
             r.fail(path, f"{name} is set by the harness", "leave it out", key=True)
+        r.no_nul(path, value)
         env[name] = value
     return env
 

@@ -125,6 +125,7 @@ def check_argv(r: Reading, at: Keys) -> None:
     """Placeholders exist, and there is a program."""
     for path, _ in r.items(at):
         r.take(path, grammar.check_placeholders, None)
+        r.no_nul(path, r.get(path, ""))
     if r.get((*at, 0)) == "":
         r.fail((*at, 0), "the program is empty", "name a program")
 

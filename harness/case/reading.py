@@ -104,6 +104,12 @@ class Reading:
             self.fail(path, f"{quoted(text)} {error}", error.hint, key=key)
             return default
 
+    def no_nul(self, path: Keys, text: str, *, key: bool = False) -> bool:
+        """Refuse a NUL, which neither a path nor an argument nor a variable can have."""
+        if "\0" in text:
+            self.fail(path, f"{quoted(text)} has a NUL in it", "leave it out", key=key)
+        return "\0" not in text
+
     def blame(self, path: Keys, error: ValueError) -> None:
         """Report an error of an extension at the text it is about, if that can be found."""
         if isinstance(error, GrammarError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -31,16 +32,27 @@ def flaws(check: Validator, data: Any, path: Keys = ()) -> Iterator[Flaw]:
 
 @functools.cache
 def _validator_class() -> Callable[..., Validator]:
-    from jsonschema import Draft202012Validator, validators  # noqa: PLC0415 - slow
+    from jsonschema import Draft202012Validator, ValidationError, validators  # noqa: PLC0415 - slow
 
     def whole(_: Any, value: Any) -> bool:
         return isinstance(value, int) and not isinstance(value, bool)
 
+    def pattern(_: Any, wanted: str, value: Any, __: Any) -> Iterator[Any]:
+        if isinstance(value, str) and _ecma(wanted).search(value) is None:
+            yield ValidationError(f"{value!r} does not match {wanted!r}")
+
     base = Draft202012Validator
     made: Callable[..., Validator] = validators.extend(  # type: ignore[no-untyped-call]
-        base, type_checker=base.TYPE_CHECKER.redefine("integer", whole)
+        base, {"pattern": pattern}, type_checker=base.TYPE_CHECKER.redefine("integer", whole)
     )
     return made
+
+
+@functools.cache
+def _ecma(pattern: str) -> re.Pattern[str]:
+    """A final ``$`` is the end of the text, as editors read it, and not before a last line end."""
+    ends = pattern.endswith("$") and not pattern.endswith("\\$")
+    return re.compile(pattern[:-1] + r"\Z" if ends else pattern)
 
 
 @functools.cache

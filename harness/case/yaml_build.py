@@ -31,6 +31,7 @@ _FALSE: Final = frozenset({"false", "False", "FALSE"})
 _INT: Final = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _NOT_FINITE: Final = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+_NO_KEY: Final = re.compile("[\0\ud800-\udfff]")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -120,8 +121,9 @@ class Builder:
         elif key == "<<" and event.implicit[0]:
             self._wrong(event, "merge keys are not taken", "write the keys out")
             key += _DROPPED
-        if _SURROGATE.search(key):
-            self._wrong(event, "a key has half of a surrogate pair", "write the whole character")
+        if _NO_KEY.search(event.value):
+            self._wrong(event, "a key has a NUL or half a surrogate pair", "write other characters")
+            key += _DROPPED
         frame.key, frame.key_next = key, False
         self.keys[(*frame.path, key)] = _mark(event)
 

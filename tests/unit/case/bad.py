@@ -63,6 +63,9 @@ STRUCTURE = [
     bad("a key in the wrong case", "§Title: a\n", "did you mean title"),
     bad("no id", "subject: codex\n", "lacks case; write case: rate-limit-once", head="§"),
     bad("an id with capitals", "subject: codex\n", "'Abc' is no case id", head="case: §Abc\n"),
+    bad(
+        "an id that ends in a new line", "subject: codex\n", "no case id", head='case: §"abc\\n"\n'
+    ),
     bad("an id that is a number", "subject: codex\n", "in quotes", head="case: §42\n"),
     bad("an id that is too long", "subject: codex\n", "64", head=f"case: §{'a' * 65}\n"),
     bad("a yes for true", "workspace: {git: §yes}\n", "write true or false"),
@@ -112,6 +115,17 @@ PLACE = [
     bad("a planted path that leaves", "home: {§a/../../b: x}\n", "no relative path"),
     bad("a planted path in the tilde", "home: {§~/a: x}\n", "no relative path"),
     bad("a path planted twice", "home: {a/b: x, §a//b: y}\n", "planted twice"),
+    bad(
+        "a planted path that leaves in disguise",
+        r'home: {§"\\x2e\\x2e/a": x}' + "\n",
+        "no relative path",
+    ),
+    bad("a planted path with a NUL", r'home: {§"a\\x00": x}' + "\n", "has a NUL"),
+    bad("a key with a NUL", r'home: {§"a\0": x}' + "\n", "a key has a NUL"),
+    bad("a link to a NUL", r'home: {a: {link: §"\0"}}' + "\n", "has a NUL"),
+    bad("a variable with a NUL", r'env: {A: §"\0"}' + "\n", "has a NUL"),
+    bad("a task with a NUL", r'task: §"a\0"' + "\n", "has a NUL"),
+    bad("a planted path that is too long", f"home: {{§{'a' * 256}: x}}\n", "too long"),
     bad("a file in a file", "home: {a: x, §a/b: y}\n", "no folder"),
     bad("base64 that is none", "home: {a: {base64: §'???'}}\n", "no base64"),
     bad("a mount that is not there", "workspace: {mount: {§./absent: /opt/x}}\n", "is not there"),

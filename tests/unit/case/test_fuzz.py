@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from harness.case.errors import CaseErrors
 from harness.case.load import case_of
 from harness.case.model import Case
+from harness.case.tables import Tables, installed
 from harness.case.yaml import Document, parse
 from tests.unit.case.bad import BAD
 from tests.unit.case.examples import EXAMPLE, TABLES
@@ -59,8 +60,35 @@ def changed(value: Any, path: tuple[Any, ...], new: Any) -> Any:
     return copy
 
 
-def load(data: Any) -> Case:
-    return case_of(Document("x.yaml", data, {}, {}), HERE, TABLES)
+REAL: dict[str, Any] = {
+    "case": "x",
+    "subject": {"claude-code": {}},
+    "services": {"http": {"up": [{"on": "GET /", "reply": {"json": [1]}, "times": 1}]}},
+    "secrets": ["A"],
+    "expect": [
+        {"home": {"untouched": True, "allow": ["**"]}},
+        {"files": {"root": "home", "changed_only": ["a"]}},
+        {"file": {"path": "~/a", "matches": "x", "mode": "0644"}},
+        {"exit": [0, 1]},
+        {"output": {"stream": "stderr", "lacks": "x"}},
+        {"processes": {"left": 0, "after": "1s"}},
+        {"network": {"beyond_services": 0, "names": ["*.x"]}},
+        {"requests": {"service": "up", "exactly": 1, "path": "/**", "kind": "all"}},
+        {"spend": {"usd_at_most": 1}},
+        {"secrets": {"absent": True, "except": ["model"]}},
+        {"claims": {"says": "done", "yet": {"file": {"path": "a", "equals": "b"}}}},
+    ],
+    "faults": [
+        {"fault": "model.status", "with": {"status": 429, "headers": {"a": "b"}}},
+        {"fault": "network.latency", "with": {"service": "up", "delay": "1s"}},
+        {"fault": "filesystem.full", "with": {"free": "64KiB"}},
+        {"fault": "clock.set", "with": {"at": "2031-01-01T00:00:00Z"}},
+    ],
+}
+
+
+def load(data: Any, tables: Tables = TABLES) -> Case:
+    return case_of(Document("x.yaml", data, {}, {}), HERE, tables)
 
 
 @given(st.sampled_from(places(WHOLE)), VALUES)
@@ -68,6 +96,14 @@ def load(data: Any) -> Case:
 def test_a_case_with_anything_anywhere_is_a_case_or_refused(place: tuple[Any, ...], value: Any):
     with contextlib.suppress(CaseErrors):
         assert isinstance(load(changed(WHOLE, place, value)), Case)
+
+
+@given(st.sampled_from(places(REAL)), VALUES | st.sampled_from(["..", "/", "a//b", "[", "a["]))
+@settings(max_examples=600, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+def test_no_extension_breaks_on_anything_its_schema_lets_pass(place: tuple[Any, ...], value: Any):
+    assert load(REAL, installed()).expect
+    with contextlib.suppress(CaseErrors):
+        assert isinstance(load(changed(REAL, place, value), installed()), Case)
 
 
 @given(st.dictionaries(st.sampled_from([*WHOLE, "schema", "nope"]), VALUES))

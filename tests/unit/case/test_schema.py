@@ -105,9 +105,12 @@ def test_an_editor_accepts_the_full_example():
 
 @pytest.mark.parametrize("bad", STRUCTURE, ids=lambda bad: bad.name)
 def test_an_editor_refuses_what_is_wrong_in_structure(bad: Bad):
-    whole_floats = {"a whole float for a count"}  # JSON Schema takes 5.0 for an integer
+    looser = {
+        "a whole float for a count",  # JSON Schema takes 5.0 for an integer
+        "an id that ends in a new line",  # Python's $ comes before a last line end, too
+    }
 
-    assert published_accepts(bad.clean) is (bad.name in whole_floats)
+    assert published_accepts(bad.clean) is (bad.name in looser)
 
 
 @pytest.mark.parametrize("name", ["an unknown fault", "an unknown parameter", "a wrong parameter"])
