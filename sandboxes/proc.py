@@ -194,7 +194,8 @@ def which(program: str, path: str | None = None) -> Path | None:
     """Where a program is on ``path`` (default: ours), or ``None``."""
     for folder in (path if path is not None else os.environ.get("PATH", os.defpath)).split(":"):
         candidate = Path(folder or ".") / program
-        if candidate.is_file() and os.access(candidate, os.X_OK):
+        # In this order: a folder that may not be entered is an error to is_file().
+        if os.access(candidate, os.X_OK) and candidate.is_file():
             return candidate
     return None
 
