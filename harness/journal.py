@@ -82,13 +82,27 @@ class Journal:
 
     def _append(self, file: int, line: bytes) -> None:
         if self._redact is not None:
-            line, _ = self._redact(line)
+            line = _redacted(line, self._redact)
         rest = memoryview(line + b"\n")
         try:
             while rest:
                 rest = rest[os.write(file, rest) :]
         except OSError as error:
             raise EvidenceLost(f"the journal cannot be written: {error}") from error
+
+
+def _redacted(line: bytes, redact: Redact) -> bytes:
+    """The line without secrets; one that was cut up over the line takes its fields with it."""
+    redacted, marks = redact(line)
+    if not marks:
+        return line
+    try:
+        json.loads(redacted)
+    except ValueError:
+        event = json.loads(line)
+        kept = {key: event[key] for key in ("t", "at", "event")}
+        return json.dumps({**kept, "withheld": [str(mark) for mark in marks]}).encode()
+    return redacted
 
 
 def read_journal(path: Path) -> tuple[Event, ...]:
