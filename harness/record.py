@@ -17,7 +17,6 @@ from harness.judging import Facts, Kind, TrialVerdict, Trouble, judge_trial
 from harness.known import known_mark, quarantined
 from harness.plan import Trial
 from harness.state import PACKAGE
-from harness.trial import Outcome
 from sandboxes import clock
 from verifiers.verdicts import Reason
 
@@ -49,7 +48,7 @@ class Course:
 def run_record(
     course: Course,
     planned: Sequence[Trial],
-    outcomes: Mapping[str, Outcome],
+    verdicts: Mapping[str, TrialVerdict],
     missing: Sequence[Check],
     marks: Marks,
 ) -> RunRecord:
@@ -58,11 +57,11 @@ def run_record(
     Args:
         course: how it went.
         planned: every trial that was to be.
-        outcomes: of those that began, by id.
+        verdicts: of those that began, by id.
         missing: checks of the suite that have no case yet.
         marks: what to mark.
     """
-    trials = [_trial(trial, outcomes.get(trial.id), marks) for trial in planned]
+    trials = [_trial(trial, verdicts.get(trial.id), marks) for trial in planned]
     return RunRecord(
         run=course.run,
         sealed=False,
@@ -79,8 +78,8 @@ def run_record(
     )
 
 
-def _trial(trial: Trial, outcome: Outcome | None, marks: Marks) -> TrialRecord:
-    judged = outcome.verdict if outcome else _untried(Reason.INTERRUPTED, "it had not begun")
+def _trial(trial: Trial, judged: TrialVerdict | None, marks: Marks) -> TrialRecord:
+    judged = judged or _untried(Reason.INTERRUPTED, "it had not begun")
     kind = Kind(trial.kind)
     version = trial.identity.version if trial.identity else ""
     entries = trial.case.known if marks.known else ()

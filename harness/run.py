@@ -16,10 +16,12 @@ from pathlib import Path
 from types import FrameType
 
 from harness.attempt import Bench
+from harness.journal import Journal
+from harness.judging import TrialVerdict
 from harness.plan import Trial
 from harness.progress import Progress
 from harness.services.host import ServiceHost
-from harness.trial import Outcome, run_trial
+from harness.trial import run_trial
 from sandboxes.base import Probe, Site
 from sandboxes.errors import SandboxError
 from sandboxes.registry import BACKENDS
@@ -78,17 +80,23 @@ class Settings:
 
 
 def run_trials(
-    trials: Sequence[Trial], settings: Settings, progress: Progress, interrupt: Interrupt
-) -> Mapping[str, Outcome]:
-    """Run the trials; gives the outcome of each that began, by its id."""
-    outcomes: dict[str, Outcome] = {}
+    trials: Sequence[Trial],
+    settings: Settings,
+    log: Journal,
+    progress: Progress,
+    interrupt: Interrupt,
+) -> Mapping[str, TrialVerdict]:
+    """Run the trials; gives the verdict of each that began, by its id."""
+    verdicts: dict[str, TrialVerdict] = {}
 
     def one(trial: Trial, bench: Bench) -> None:
         if interrupt.event.is_set():
             return
         progress.begins(trial.id)
-        outcome = outcomes[trial.id] = run_trial(trial, bench)
-        progress.ends(trial.id, outcome.verdict.verdict, outcome.verdict.message)
+        log.write("begins", trial=trial.id)
+        judged = verdicts[trial.id] = run_trial(trial, bench)
+        log.write("ends", trial=trial.id, verdict=judged.verdict.value)
+        progress.ends(trial.id, judged.verdict, judged.message)
 
     with interrupt.caught(), ExitStack() as stack:
         bench = Bench(
@@ -108,7 +116,7 @@ def run_trials(
         except BaseException:
             interrupt.event.set()  # what runs is stopped before anything is taken down
             raise
-    return outcomes
+    return verdicts
 
 
 def _open_sites(

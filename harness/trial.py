@@ -10,9 +10,8 @@ from __future__ import annotations
 import errno
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from random import Random
 
 from harness.attempt import Attempt, Bench, not_injected
@@ -31,21 +30,6 @@ from verifiers.verdicts import Reason
 
 
 @dataclass(slots=True)
-class Outcome:
-    """A trial that is over.
-
-    Attributes:
-        evidence: what was collected; ``None`` where the subject was not started.
-        folder: where it lies.
-    """
-
-    trial: Trial
-    verdict: TrialVerdict
-    evidence: Evidence | None
-    folder: Path
-
-
-@dataclass(slots=True)
 class _Troubles:
     """What the stages of a trial could not do, in order."""
 
@@ -54,7 +38,8 @@ class _Troubles:
 
     def add(self, reason: Reason, message: str) -> None:
         self.all.append(Trouble(reason, message))
-        self.journal.write("trouble", reason=reason.value, message=message)
+        with suppress(EvidenceLost):  # a trouble more than the one that is on record already
+            self.journal.write("trouble", reason=reason.value, message=message)
 
     @contextmanager
     def noted(self) -> Iterator[None]:
@@ -66,9 +51,10 @@ class _Troubles:
                 self.add(lack.reason, str(lack))
         except Exception as error:  # noqa: BLE001 - each must become a verdict, ours too
             reason = _reason(error)
-            if reason is Reason.HARNESS_BUG:
-                self.journal.write("bug", traceback=traceback.format_exc())
             self.add(reason, _words(error))
+            if reason is Reason.HARNESS_BUG:
+                with suppress(EvidenceLost):
+                    self.journal.write("bug", traceback=traceback.format_exc())
 
 
 _REASONS: tuple[tuple[type[Exception], Reason], ...] = (
@@ -97,8 +83,8 @@ def _words(error: Exception) -> str:
     return str(error) if known else f"{type(error).__name__}: {error}"
 
 
-def run_trial(trial: Trial, bench: Bench) -> Outcome:
-    """Run one trial.
+def run_trial(trial: Trial, bench: Bench) -> TrialVerdict:
+    """Run one trial, and give its verdict, whatever happens.
 
     1. plant the secrets, open the journal; 2. refuse what is lacking here; 3. create the
     sandbox and serve its services; 4. arm the faults, play the steps; 5. watch what lingers;
@@ -106,24 +92,23 @@ def run_trial(trial: Trial, bench: Bench) -> Outcome:
     evidence; 9. judge it; 10. write the verdict.
     """
     folder = bench.folder / "trials" / trial.id
-    folder.mkdir(parents=True)
     random = Random(f"{trial.seed}:{trial.id}")  # noqa: S311 - to be repeated, not to be secret
     canaries = plant(trial.case.secrets, random)
     screen = Screen(canaries)
-    journal = Journal(folder / NAME, screen.redact if canaries else None)
+    try:
+        folder.mkdir(parents=True)
+        journal = Journal(folder / NAME, screen.redact if canaries else None)
+    except (EvidenceLost, OSError) as error:
+        return judge_trial(facts(trial, None, [Trouble(Reason.EVIDENCE_LOST, str(error))]))
     troubles = _Troubles(journal)
-    journal.write("planned", trial=trial.id, seed=trial.seed, subject=trial.ref.name)
     attempt = Attempt(trial, bench, folder, journal, random, canaries, screen)
     with troubles.noted():
+        journal.write("planned", trial=trial.id, seed=trial.seed, subject=trial.ref.name)
         store.write_case(folder, trial.case.document, screen)
         _refuse(trial, bench)
         attempt.live(troubles.noted)
-    with troubles.noted():
-        _finish(attempt, troubles)
-    verdict = judge_trial(facts(trial, attempt.evidence, troubles.all))
-    journal.write("verdict", verdict=verdict.verdict.value, reasons=list(verdict.reasons))
-    outcome = Outcome(trial, verdict, attempt.evidence, folder)
-    return _write(outcome, screen, journal)
+    _finish(attempt, troubles)
+    return _close(attempt, troubles)
 
 
 def _refuse(trial: Trial, bench: Bench) -> None:
@@ -136,18 +121,27 @@ def _refuse(trial: Trial, bench: Bench) -> None:
 
 
 def _finish(attempt: Attempt, troubles: _Troubles) -> None:
-    """Note what was left and what went wrong behind the scenes; put the evidence on disk."""
-    if attempt.residue and attempt.evidence is None:
+    """Put the evidence on disk, and note what was left and what went wrong unseen."""
+    trial = attempt.trial
+    if attempt.evidence is None and attempt.residue:
         troubles.add(Reason.RESIDUE, f"left behind: {', '.join(attempt.residue)}")
-    if attempt.failure is not None:
-        raise attempt.failure
-    if attempt.evidence is None:
-        return
-    if attempt.touched is not None:
-        note = {"touched": list(attempt.touched), "left": list(attempt.residue)}
-        notes = {**attempt.evidence.notes, NOTE: note}
-        attempt.evidence = replace(attempt.evidence, notes=notes)
-    store.write_evidence(attempt.folder, attempt.evidence, attempt.screen)
+    with troubles.noted():
+        if attempt.evidence is not None:
+            attempt.evidence = _with_containment(attempt, attempt.evidence)
+            store.write_evidence(attempt.folder, attempt.evidence, attempt.screen)
+    with troubles.noted():
+        if attempt.failure is not None:
+            raise attempt.failure
+    with troubles.noted():
+        if trial.identity and trial.subject.identify(trial.ref, trial.case) != trial.identity:
+            troubles.add(Reason.WRONG_CODE, "the subject was changed while it was tested")
+
+
+def _with_containment(attempt: Attempt, evidence: Evidence) -> Evidence:
+    if attempt.touched is None:
+        return evidence
+    note = {"touched": list(attempt.touched), "left": list(attempt.residue)}
+    return replace(evidence, notes={**evidence.notes, NOTE: note})
 
 
 def facts(trial: Trial, evidence: Evidence | None, troubles: Sequence[Trouble]) -> Facts:
@@ -170,20 +164,18 @@ def facts(trial: Trial, evidence: Evidence | None, troubles: Sequence[Trouble]) 
     )
 
 
-def _write_verdict(outcome: Outcome, screen: Screen) -> None:
-    trial = outcome.trial
-    document = verdict_document(
-        trial.id, outcome.verdict, outcome.evidence, not_injected(trial.case)
-    )
-    store.write_json(outcome.folder / store.VERDICT, document, screen)
-
-
-def _write(outcome: Outcome, screen: Screen, journal: Journal) -> Outcome:
-    """Put the verdict on disk and close the journal; what cannot be kept proves nothing."""
+def _close(attempt: Attempt, troubles: _Troubles) -> TrialVerdict:
+    """Judge, and put the verdict on disk; where that fails nothing is proved."""
+    trial, evidence = attempt.trial, attempt.evidence
+    verdict = judge_trial(facts(trial, evidence, troubles.all))
+    document = verdict_document(trial.id, verdict, evidence, not_injected(trial.case))
     try:
-        _write_verdict(outcome, screen)
-        journal.close()
-    except (EvidenceLost, OSError) as error:
-        lost = Trouble(Reason.EVIDENCE_LOST, str(error))
-        outcome.verdict = judge_trial(facts(outcome.trial, outcome.evidence, [lost]))
-    return outcome
+        troubles.journal.write(
+            "verdict", verdict=verdict.verdict.value, reasons=list(verdict.reasons)
+        )
+        store.write_json(attempt.folder / store.VERDICT, document, attempt.screen)
+        troubles.journal.close()
+    except EvidenceLost as error:
+        troubles.add(Reason.EVIDENCE_LOST, str(error))
+        return judge_trial(facts(trial, evidence, troubles.all))
+    return verdict

@@ -112,12 +112,12 @@ def _do(
     progress = Lines(len(trials))
     settings = Settings(name, folder, args.parallel, inject=not args.no_inject)
     try:
-        outcomes = run_trials(trials, settings, progress, interrupt)
+        verdicts = run_trials(trials, settings, log, progress, interrupt)
     finally:
         progress.close()
     course = Course(name, seed, started, selected, interrupt.event.is_set())
     marks = Marks(known=not args.no_known, fail_on=[FailOn(word) for word in args.fail_on])
-    document = run_document(run_record(course, trials, outcomes, missing, marks))
+    document = run_document(run_record(course, trials, verdicts, missing, marks))
     log.write("ended", exit=document["exit"], verdict=document["verdict"])
     log.close()
     (folder / _JUNIT).write_bytes(junit(document))
