@@ -68,6 +68,7 @@ CAPABILITIES: Mapping[str, str] = {
     "oom": "an out-of-memory kill is known from the kernel's own counter",
     "freeze": "every process of the subject can be stopped at once, from outside",
     "files.system": "changes outside home and workspace are recorded",
+    "files.attempts": "what the subject attempts on a path is counted from outside",
     "user.separate": "the subject's kernel uid owns nothing on the host",
     "user.root": "a step of the case can run as root of the sandbox",
     "network.none": "nothing outside the sandbox can be reached",
@@ -170,6 +171,8 @@ class SandboxSpec:
         zone: name of the time zone that ``/etc/localtime`` points to.
         wall_clock: whether the wall-clock shim is loaded into every dynamic program
             (through ``/etc/ld.so.preload``, so an emptied environment keeps it).
+        watch: whether :meth:`Sandbox.watch` works; it costs each watched program some
+            microseconds for every call that names a path.
     """
 
     name: str
@@ -181,6 +184,7 @@ class SandboxSpec:
     listens: Sequence[Listen] = ()
     zone: str = "UTC"
     wall_clock: bool = False
+    watch: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +199,8 @@ class ProcessSpec:
         cwd: absolute path inside.
         user: ``agent`` or ``root``.
         stdin: descriptor for fd 0; ``None`` gives ``/dev/null``.
+        watched: whether what it and its children attempt is counted, where the sandbox
+            was made with ``watch``; its own start is not.
     """
 
     argv: Sequence[str]
@@ -204,6 +210,7 @@ class ProcessSpec:
     cwd: str = WORKSPACE
     user: str = AGENT
     stdin: int | None = None
+    watched: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,6 +299,23 @@ class Usage:
     disk_total: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Attempts:
+    """What watched programs attempted on a path or below it, whether they succeeded or not.
+
+    It is taken from the system calls that name a path, relative to whatever folder and
+    through whatever link. A lower bound: a descriptor that was open before is not seen, and a
+    program that changes a path in its memory during the call can hide it.
+
+    Attributes:
+        looks: to look, read or run.
+        writes: to make, change or remove, and to ask whether that is allowed.
+    """
+
+    looks: int
+    writes: int
+
+
 class Sandbox(Protocol):
     """A live place. All calls come from one thread.
 
@@ -370,6 +394,12 @@ class Sandbox(Protocol):
 
     def wall_clock_reads(self) -> Mapping[str, int]:
         """How many reads of the wall clock the shim answered, by the name of the program."""
+
+    def watch(self, path: str) -> None:
+        """Count from now on what watched programs attempt on an absolute path, and below it."""
+
+    def attempts(self, path: str) -> Attempts:
+        """The count so far of a path that is watched."""
 
     def usage(self) -> Usage: ...
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from sandboxes import clock
 from sandboxes.base import (
+    Attempts,
     Ended,
     Entry,
     Kind,
@@ -74,6 +75,7 @@ class KeptSandbox:
                 "env": dict(spec.env),
                 "cwd": spec.cwd,
                 "user": spec.user,
+                "watched": spec.watched,
             },
             fds,
         )
@@ -174,6 +176,14 @@ class KeptSandbox:
     def wall_clock_reads(self) -> Mapping[str, int]:
         """How many reads the shim answered, by program."""
         return dict(self._ask("reads")["reads"])
+
+    def watch(self, path: str) -> None:
+        """Count what is attempted on a path."""
+        self._ask("watch", path=path)
+
+    def attempts(self, path: str) -> Attempts:
+        """The count so far."""
+        return Attempts(**self._ask("attempts", path=path))
 
     def usage(self) -> Usage:
         """The kernel's counters."""

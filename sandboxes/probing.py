@@ -19,6 +19,7 @@ from sandboxes import clock, wall
 from sandboxes.base import (
     CAPABILITIES,
     ROOT,
+    Attempts,
     Capability,
     Limits,
     Listen,
@@ -43,6 +44,7 @@ _REMEDIES: Mapping[str, str] = {
     "limits.pids": _GROUPS,
     "oom": _GROUPS,
     "files.system": _AS_ROOT,
+    "files.attempts": "Linux 5.5 or later on x86_64 or aarch64",
     "user.separate": _AS_ROOT,
     "user.root": _AS_ROOT,
     "network.counter": "a kernel with packet sockets (CONFIG_PACKET), and bash",
@@ -61,12 +63,12 @@ class Bench:
     grade: str
     notes: dict[str, str] = field(default_factory=dict)
 
-    def run(self, *argv: str, user: str = "agent") -> tuple[int | None, str]:
+    def run(self, *argv: str, user: str = "agent", watched: bool = False) -> tuple[int | None, str]:
         """Run a program to its end; its code and what it wrote."""
         reading, writing = os.pipe()
         with os.fdopen(reading, "rb") as output:
             try:
-                number = self.start(*argv, fd=writing, user=user)
+                number = self.start(*argv, fd=writing, user=user, watched=watched)
             finally:
                 os.close(writing)
             code = self.end(number)
@@ -80,10 +82,10 @@ class Bench:
                 return ended.exit_code
         raise Missing(f"a program did not end within {_PATIENCE:g} s")
 
-    def start(self, *argv: str, fd: int, user: str = "agent") -> int:
+    def start(self, *argv: str, fd: int, user: str = "agent", watched: bool = False) -> int:
         """Start a program with both streams on one descriptor."""
         env = {"PATH": "/usr/bin:/bin", "HOME": "/home/agent", "LC_ALL": "C"}
-        return self.sandbox.start(ProcessSpec(argv, env, fd, fd, user=user))
+        return self.sandbox.start(ProcessSpec(argv, env, fd, fd, user=user, watched=watched))
 
 
 Check = Callable[[Bench], str]
@@ -96,7 +98,12 @@ class Missing(Exception):
 def examine(site: Site, grade: str) -> Mapping[str, Capability]:
     """Try every capability."""
     spec = SandboxSpec(
-        "probe", _LIMITS, listens=[_WEB], zone=_ZONE, wall_clock=wall.built() is not None
+        "probe",
+        _LIMITS,
+        listens=[_WEB],
+        zone=_ZONE,
+        wall_clock=wall.built() is not None,
+        watch=True,
     )
     sandbox = site.create(spec)
     try:
@@ -156,6 +163,17 @@ def _system(bench: Bench) -> str:
     changed = {change.path for change in bench.sandbox.listing().system}
     _expect("/etc/shakeout-probe" in changed, "a new file in /etc was not recorded")
     return "upper layer of an overlay"
+
+
+def _attempts(bench: Bench) -> str:
+    path = "/workspace/nowhere"
+    bench.sandbox.watch(path)
+    bench.run("cat", path)
+    _expect(bench.sandbox.attempts(path) == Attempts(0, 0), "an unwatched program was counted")
+    code, _ = bench.run("cat", "nowhere", watched=True)
+    counted = bench.sandbox.attempts(path)
+    _expect(code == 1 and counted.looks > 0, f"cat ended with {code} and was counted {counted}")
+    return "a seccomp filter whose calls the keeper looks at, and lets go on"
 
 
 def _no_network(bench: Bench) -> str:
@@ -286,6 +304,7 @@ _CHECKS: Mapping[str, Check] = {
     "user.separate": _separate,
     "user.root": _root,
     "files.system": _system,
+    "files.attempts": _attempts,
     "network.none": _no_network,
     "network.services": _services,
     "network.low-ports": _services,

@@ -27,6 +27,7 @@ from sandboxes.helper import (
     overlay,
     paths,
     stage,
+    watch,
     wire,
 )
 
@@ -79,6 +80,7 @@ class Box:
     layers: list[overlay.Layer] = field(default_factory=list)
     namespace: int = -1  # the mount namespace inside
     frozen: bool = False
+    watcher: watch.Watcher | None = None
 
     def build(self, payload: bytes) -> tuple[dict[str, Any], list[socket.socket]]:
         """Make the sandbox; gives the answer and the sockets to hand out."""
@@ -134,7 +136,8 @@ class Box:
             "nproc": 0 if counted else self.spec["limits"]["pids"],
         }
         entrances = self.group.entrances() if self.group else []
-        place = launch.Place(self.ground.uid, self.ground.root_grade, entrances)
+        reports = self._make_watcher() if self.spec["watch"] else -1
+        place = launch.Place(self.ground.uid, self.ground.root_grade, entrances, reports)
         self.pid = os.fork()
         if self.pid == 0:
             self.link.close()
@@ -143,8 +146,14 @@ class Box:
         self.handle = os.pidfd_open(self.pid)
         theirs.close()
         init_end.close()
-        for fd in entrances:
+        for fd in (*entrances, *([reports] if reports >= 0 else [])):
             os.close(fd)
+
+    def _make_watcher(self) -> int:
+        """Get ready to hear from watched programs; gives the end that is theirs."""
+        ours, theirs = socket.socketpair()
+        self.watcher = watch.Watcher(ours)
+        return theirs.detach()
 
     def _await_init(self) -> None:
         assert self.link is not None  # noqa: S101 - made by _fork_init
@@ -211,6 +220,8 @@ class Box:
                 self.group.freeze(on=False, timeout=FREEZE_SECONDS)
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(self.pid, 0)
+        if self.watcher is not None:
+            self.watcher.close()
         if self.group is None:
             return []
         self.group.close()

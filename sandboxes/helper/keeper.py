@@ -32,21 +32,37 @@ def serve(ground: Ground, harness: socket.socket) -> None:
             # The last to close a packet socket waits 10 ms for the kernel: let that be us, at exit.
             if sock.family != socket.AF_PACKET:
                 sock.close()
-        while left is None:
-            left = _turn(box, harness)
+        with _poller(box, harness) as poller:
+            while left is None:
+                left = _turn(box, harness, poller)
     finally:
         if left is None:
             box.remove()
     wire.send(harness, {"left": left})
 
 
-def _turn(box: Box, harness: socket.socket) -> list[str] | None:
-    """Answer one request; gives what is left when that was to destroy."""
-    poller = select.poll()
-    poller.register(harness, select.POLLIN)
-    poller.register(box.handle, select.POLLIN)
-    if any(fd == box.handle for fd, _ in poller.poll()):
+def _poller(box: Box, harness: socket.socket) -> select.epoll:
+    poller = select.epoll()
+    poller.register(harness, select.EPOLLIN)
+    poller.register(box.handle, select.EPOLLIN)
+    if box.watcher is not None:
+        poller.register(box.watcher.reports, select.EPOLLIN)
+    return poller
+
+
+def _turn(box: Box, harness: socket.socket, poller: select.epoll) -> list[str] | None:
+    """Answer what came; gives what is left when that was to destroy."""
+    ready = [fd for fd, _ in poller.poll()]
+    if box.handle in ready:
         raise wire.Closed("pid 1 of the sandbox is dead")
+    for fd in ready:
+        if box.watcher is not None and fd != harness.fileno():
+            box.watcher.hear(fd, poller)
+    return _answer(box, harness) if harness.fileno() in ready else None
+
+
+def _answer(box: Box, harness: socket.socket) -> list[str] | None:
+    """Answer one request; gives what is left when that was to destroy."""
     request = wire.receive(harness)
     if request.body["op"] == "destroy":
         return box.remove()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import platform
+from collections.abc import Mapping, Sequence
 
 NEWNS = 0x00020000
 NEWCGROUP = 0x02000000
@@ -36,16 +38,27 @@ _LAST_CAPABILITY = 63
 MACHINE = platform.machine()
 _SYS_OPENAT2 = 437  # the same on every architecture
 _SYS_CAPSET = {"x86_64": 126, "aarch64": 91}.get(MACHINE)
+_SYS_SECCOMP = {"x86_64": 317, "aarch64": 277}.get(MACHINE)
+_SYS_EXECVE = {"x86_64": 59, "aarch64": 221}.get(MACHINE)
 
 RESOLVE_NO_MAGICLINKS = 0x02
 RESOLVE_NO_SYMLINKS = 0x04
 RESOLVE_BENEATH = 0x08
+RESOLVE_IN_ROOT = 0x10
+
+_SECCOMP_SET_MODE_FILTER = 1
+_NEW_LISTENER = 8
+_WAIT_KILLABLE = 32  # since Linux 5.19: a call that was heard is not interrupted by a signal
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class _OpenHow(ctypes.Structure):
     _fields_ = [("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64)]
+
+
+class _Vector(ctypes.Structure):
+    _fields_ = [("base", ctypes.c_void_p), ("length", ctypes.c_size_t)]
 
 
 class _Filter(ctypes.Structure):
@@ -148,6 +161,52 @@ def filter_system_calls(code: bytes) -> None:
     _prctl(_PR_SET_SECCOMP, 2, ctypes.addressof(program))
 
 
+def ask_about_system_calls(code: bytes) -> int:
+    """Install a filter that asks a listener; gives the listener's descriptor."""
+    if _SYS_SECCOMP is None:
+        raise OSError(errno.ENOSYS, f"the numbers of system calls on {MACHINE} are not known")
+    buffer = ctypes.create_string_buffer(code, len(code))
+    program = _Filter(len(code) // 8, ctypes.addressof(buffer))
+    listener = _seccomp(_NEW_LISTENER | _WAIT_KILLABLE, program)
+    if listener < 0 and ctypes.get_errno() == errno.EINVAL:  # an older kernel
+        listener = _seccomp(_NEW_LISTENER, program)
+    return _check(listener, "seccomp with a listener")
+
+
+def _seccomp(flags: int, program: _Filter) -> int:
+    return int(
+        _libc.syscall(
+            _SYS_SECCOMP, _SECCOMP_SET_MODE_FILTER, ctypes.c_ulong(flags), ctypes.byref(program)
+        )
+    )
+
+
+def execute(path: str, argv: Sequence[str], env: Mapping[str, str], cookie: int) -> None:
+    """``execve`` with a fifth argument, which the kernel ignores and a filter can see."""
+    words = [os.fsencode(word) for word in argv]
+    settings = [os.fsencode(f"{name}={value}") for name, value in env.items()]
+    result = _libc.syscall(
+        _SYS_EXECVE,
+        os.fsencode(path),
+        (ctypes.c_char_p * (len(words) + 1))(*words, None),
+        (ctypes.c_char_p * (len(settings) + 1))(*settings, None),
+        ctypes.c_ulong(0),
+        ctypes.c_ulong(cookie),
+    )
+    _check(result, path)
+
+
+def read_memory(pid: int, address: int, size: int) -> bytes:
+    """Read the memory of another process, at most to the end of a page."""
+    buffer = ctypes.create_string_buffer(size)
+    ours = _Vector(ctypes.addressof(buffer), size)
+    theirs = _Vector(address, size)
+    got = _libc.process_vm_readv(
+        pid, ctypes.byref(ours), 1, ctypes.byref(theirs), 1, ctypes.c_ulong(0)
+    )
+    return buffer.raw[: _check(got, f"memory of process {pid}")]
+
+
 def packet_filter(code: bytes) -> tuple[bytes, object]:
     """A ``struct sock_fprog`` for ``SO_ATTACH_FILTER``, and what must live as long."""
     buffer = ctypes.create_string_buffer(code, len(code))
@@ -156,9 +215,14 @@ def packet_filter(code: bytes) -> tuple[bytes, object]:
 
 def open_beneath(folder: int, path: bytes, flags: int, mode: int = 0) -> int:
     """Open ``path`` below a folder; any symbolic link or way out of it is refused by the kernel."""
-    how = _OpenHow(
-        flags | os.O_CLOEXEC, mode, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS
+    return open_in(
+        folder, path, flags, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS, mode
     )
+
+
+def open_in(folder: int, path: bytes, flags: int, resolve: int, mode: int = 0) -> int:
+    """Open ``path`` with the rules of ``openat2`` for links and for what leads out."""
+    how = _OpenHow(flags | os.O_CLOEXEC, mode, resolve)
     return _check(
         _libc.syscall(_SYS_OPENAT2, folder, path, ctypes.byref(how), ctypes.sizeof(how)),
         f"open {os.fsdecode(path)}",

@@ -11,22 +11,26 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import functools
 import os
 import resource
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sandboxes.helper import kernel, seccomp
+from sandboxes.helper import kernel, seccomp, watch
 
 _REPORT = 3  # the descriptor that tells why execve did not happen
+_REPORTS = 4  # the socket that takes the listener of a watched program
 _NOT_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ELOOP})
 _UNRUNNABLE = _NOT_THERE | {errno.ENOEXEC, errno.EISDIR, errno.EPERM, errno.EINVAL, errno.ELIBBAD}
 _CHANGED_SIGNALS = tuple(
     int(getattr(signal, f"SIG{name}")) for name in ("INT", "HUP", "QUIT", "PIPE", "XFSZ", "CHLD")
 )
 _FILTER = seccomp.program()
+
+Run = Callable[[str, list[str], dict[str, str]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +41,13 @@ class Place:
         uid: of the agent.
         own_users: whether the kernel's users are ours to choose (root grade).
         entrances: descriptors of ``cgroup.procs`` files.
+        reports: where the listener of a watched program is handed over; -1: none is watched.
     """
 
     uid: int
     own_users: bool
     entrances: Sequence[int]
+    reports: int = -1
 
 
 def start(
@@ -75,7 +81,8 @@ def _become(place: Place, body: dict[str, Any], fds: Sequence[int], report: int)
     os.setsid()
     for entrance in place.entrances:
         os.write(entrance, b"0")
-    _settle_descriptors(fds, report)
+    watched = place.reports >= 0 and body["watched"]
+    _settle_descriptors([*fds, report, *([place.reports] if watched else [])])
     if place.entrances:
         kernel.unshare(kernel.NEWCGROUP)
     _limit(body)
@@ -88,21 +95,24 @@ def _become(place: Place, body: dict[str, Any], fds: Sequence[int], report: int)
         return "SandboxError", f"folder {body['cwd']!r} cannot be entered: {error.strerror}"
     if _FILTER:
         kernel.filter_system_calls(_FILTER)
-    return _execute(body["argv"], body["env"])
+    run: Run = os.execve
+    if watched:
+        run = functools.partial(kernel.execute, cookie=watch.install(_REPORTS))
+    return _execute(body["argv"], body["env"], run)
 
 
-def _settle_descriptors(fds: Sequence[int], report: int) -> None:
-    """0, 1 and 2 as given, 3 for the report, nothing else."""
-    safe = [os.dup(fd) for fd in (*fds, report)]  # none of these is what the next loop overwrites
-    high = [fd if fd > _REPORT else _above(fd) for fd in safe]
+def _settle_descriptors(fds: Sequence[int]) -> None:
+    """0, 1 and 2 as given, 3 for the report, 4 to hand over a listener, nothing else."""
+    safe = [os.dup(fd) for fd in fds]  # none of these is what the next loop overwrites
+    high = [fd if fd > _REPORTS else _above(fd) for fd in safe]
     for target, fd in enumerate(high):
-        os.dup2(fd, target, inheritable=target != _REPORT)
-    os.closerange(_REPORT + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+        os.dup2(fd, target, inheritable=target < _REPORT)
+    os.closerange(len(fds), resource.getrlimit(resource.RLIMIT_NOFILE)[0])
 
 
 def _above(fd: int) -> int:
     """A copy with a number that is not about to be used."""
-    return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _REPORT + 1)
+    return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _REPORTS + 1)
 
 
 def _limit(body: dict[str, Any]) -> None:
@@ -132,7 +142,7 @@ def _reset_signals() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
-def _execute(argv: list[str], env: dict[str, str]) -> tuple[str, str]:
+def _execute(argv: list[str], env: dict[str, str], run: Run) -> tuple[str, str]:
     name = argv[0] if argv else ""
     if not name:
         return "CommandNotFound", "'' cannot be run in the sandbox: argv names no program"
@@ -141,7 +151,7 @@ def _execute(argv: list[str], env: dict[str, str]) -> tuple[str, str]:
     for folder in folders:
         path = f"{folder}/{name}" if folder else name
         try:
-            os.execve(path, argv, env)  # noqa: S606 - that is what this module is for
+            run(path, argv, env)
         except OSError as error:
             if error.errno not in _UNRUNNABLE:
                 return "SandboxError", f"{path!r} was not started: {error.strerror}"

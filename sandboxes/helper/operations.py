@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandboxes.helper import kernel, mounts, overlay, paths, processes, stage, trees, wire
+from sandboxes.helper import kernel, mounts, overlay, paths, processes, stage, trees, watch, wire
 from sandboxes.helper.box import (
     CLOCK_BYTES,
     FREEZE_SECONDS,
@@ -169,6 +169,24 @@ def _reads(box: Box, _: wire.Message) -> Answer:
         return Answer({"reads": processes.clock_reads(file.read(CLOCK_BYTES))})
 
 
+def _watch(box: Box, request: wire.Message) -> Answer:
+    _watcher(box).watch(os.fsencode(request.body["path"]))
+    return _DONE
+
+
+def _attempts(box: Box, request: wire.Message) -> Answer:
+    count = _watcher(box).counts.get(os.fsencode(request.body["path"]))
+    if count is None:
+        raise Failed(f"nobody watches {request.body['path']!r}: ask to watch it first")
+    return Answer({"looks": count.looks, "writes": count.writes})
+
+
+def _watcher(box: Box) -> watch.Watcher:
+    if box.watcher is None:
+        raise Failed("attempts are not counted: the sandbox was made without watch")
+    return box.watcher
+
+
 def _usage(box: Box, _: wire.Message) -> Answer:
     state = os.statvfs(stage.BOX)
     counted: dict[str, int | None] = {"oom_kills": None, "pids_refused": None, "memory_peak": None}
@@ -198,6 +216,7 @@ def _opened(path: str) -> Iterator[int]:
 
 
 OPERATIONS: Mapping[str, Callable[[Box, wire.Message], Answer]] = {
+    "attempts": _attempts,
     "change": _change,
     "clock": _clock,
     "exists": _exists,
@@ -215,4 +234,5 @@ OPERATIONS: Mapping[str, Callable[[Box, wire.Message], Answer]] = {
     "remount": _remount,
     "resize": _resize,
     "usage": _usage,
+    "watch": _watch,
 }

@@ -69,9 +69,10 @@ class Running:
         raise AssertionError("the program did not end in time")
 
     def close(self) -> None:
-        for fd in (self.out, self.err):
-            with contextlib.suppress(OSError):
-                os.close(fd)
+        """Close our ends, once: the numbers may be somebody else's afterwards."""
+        for fd in {self.out, self.err} - {-1}:
+            os.close(fd)
+        self.out = self.err = -1
 
 
 class Room:
@@ -88,11 +89,12 @@ class Room:
         env: Mapping[str, str] = ENV,
         cwd: str = WORKSPACE,
         stdin: int | None = None,
+        watched: bool = False,
     ) -> Running:
         """Start a program with a pipe for each stream."""
         out, out_inside = os.pipe()
         err, err_inside = os.pipe()
-        spec = ProcessSpec(argv, env, out_inside, err_inside, cwd, user, stdin)
+        spec = ProcessSpec(argv, env, out_inside, err_inside, cwd, user, stdin, watched)
         try:
             number = self.sandbox.start(spec)
         except BaseException:

@@ -1,0 +1,232 @@
+"""Counting from outside what a subject attempts on a path, whatever comes of it.
+
+A watched program carries a second seccomp filter (:mod:`.calls`). Each of its calls that names
+a path waits until the keeper has read the path out of its memory; the answer is always to go
+on. So this observes and refuses nothing. A program that changes the path in its memory between
+our look and the kernel's is miscounted: it is a count of attempts, good for proving that a
+fault was met, and no barrier.
+
+A call is counted once the kernel has taken the answer, which it does only while that very call
+still waits: so an interrupted call that comes again counts once, and what was read was the
+memory of the process that asked.
+
+Nothing can wait for ever: the keeper answers whatever it could not read; a call that waits can
+be frozen, stopped and killed, as it waits interruptibly until it was heard; and with the keeper
+dies the sandbox. The price: a signal whose handler does not restart calls (no ``SA_RESTART``)
+can make a call fail with EINTR in the microseconds before it was heard.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import fcntl
+import os
+import posixpath
+import select
+import socket
+import struct
+from dataclasses import dataclass, field
+
+from sandboxes.helper import calls, kernel
+
+_RECEIVE, _SEND, _SET_FLAGS = 0xC0502100, 0xC0182101, 0x40082104
+_SYNC_WAKE_UP = 1
+_NOTICE = struct.Struct("=QIIiIQ6Q")
+_ANSWER = struct.Struct("=QqiI")
+_GO_ON = 1
+_EMPTY = bytes(_NOTICE.size)
+_PAGE, _PIECE, _LONGEST = 4096, 256, 4096
+_LINKS = 8
+_IN_ROOT = kernel.RESOLVE_IN_ROOT | kernel.RESOLVE_NO_MAGICLINKS
+
+
+def install(reports: int) -> int:
+    """Have the calls of this process, and of all it starts, ask first; closes ``reports``.
+
+    The listener is handed over through ``reports`` before anything can be asked.
+
+    Returns:
+        What the next ``execve`` carries so that it is not counted.
+    """
+    cookie = int.from_bytes(os.urandom(8), "little")
+    listener = kernel.ask_about_system_calls(calls.program(cookie))
+    with socket.socket(fileno=reports) as sock:
+        socket.send_fds(sock, [b"."], [listener])
+    os.close(listener)
+    return cookie
+
+
+@dataclass(slots=True)
+class Count:
+    """Attempts on a path or below it."""
+
+    looks: int = 0
+    writes: int = 0
+
+
+@dataclass(slots=True)
+class Watcher:
+    """The keeper's side of all watched programs of a sandbox."""
+
+    reports: socket.socket
+    counts: dict[bytes, Count] = field(default_factory=dict)
+    _listeners: set[int] = field(default_factory=set)
+    _root: int = -1
+
+    def watch(self, path: bytes) -> None:
+        """Count from now on what is attempted on ``path`` and below it."""
+        self.counts.setdefault(path, Count())
+
+    def hear(self, fd: int, poller: select.epoll) -> None:
+        """Something came in on ``fd``, which is the reports' or a listener's."""
+        if fd in self._listeners:
+            if not self._notified(fd):
+                poller.unregister(fd)
+                self._listeners.discard(fd)
+                os.close(fd)
+            return
+        data, fds, _, _ = socket.recv_fds(self.reports, 16, 4, socket.MSG_CMSG_CLOEXEC)
+        if not data:  # pid 1 is dead
+            poller.unregister(fd)
+        for listener in fds:
+            with contextlib.suppress(OSError):  # saves a switch between processors; since 6.6
+                fcntl.ioctl(listener, _SET_FLAGS, _SYNC_WAKE_UP)
+            self._listeners.add(listener)
+            poller.register(listener, select.EPOLLIN)
+
+    def _notified(self, listener: int) -> bool:
+        """Answer one call; ``False`` once nobody is left who could make one."""
+        notice = bytearray(_EMPTY)
+        try:
+            fcntl.ioctl(listener, _RECEIVE, notice)
+        except OSError as error:  # it was interrupted or killed meanwhile
+            return error.errno == errno.ENOENT and not _hung_up(listener)
+        identity, pid, _, number, _, _, *arguments = _NOTICE.unpack(notice)
+        found = self._met(pid, _CALLS[number], tuple(arguments)) if self.counts else ()
+        try:
+            fcntl.ioctl(listener, _SEND, _ANSWER.pack(identity, 0, 0, _GO_ON))
+        except OSError:  # likewise; it did not happen
+            return True
+        for count, writes in found:
+            count.looks += not writes
+            count.writes += writes
+        return True
+
+    def _met(
+        self, pid: int, call: calls.Call, arguments: tuple[int, ...]
+    ) -> list[tuple[Count, bool]]:
+        """The counts that a call adds to, and whether as a write; none if it cannot be read."""
+        with contextlib.suppress(OSError):
+            follow = call.follows(arguments)
+            named = [self._canonical(pid, arguments, at, follow=follow) for at in call.paths]
+            met = [
+                count
+                for path, count in self.counts.items()
+                if any(name == path or name.startswith(path + b"/") for name in named)
+            ]
+            if met:
+                writes = _writes(pid, call, arguments)
+                return [(count, writes) for count in met]
+        return []
+
+    def _canonical(
+        self, pid: int, arguments: tuple[int, ...], at: tuple[int, int], *, follow: bool
+    ) -> bytes:
+        folder, where = at
+        path = _text(pid, arguments[where]) if where >= 0 and arguments[where] else b""
+        if not path.startswith(b"/"):
+            fd = _descriptor(arguments[folder]) if folder >= 0 else calls.AT_FDCWD
+            link = "cwd" if fd == calls.AT_FDCWD else f"fd/{fd}"
+            path = os.readlink(f"/proc/{pid}/{link}".encode()) + b"/" + path
+        if self._root < 0:
+            self._root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_CLOEXEC)
+        return resolve(self._root, path, follow=follow)
+
+    def close(self) -> None:
+        """Let go of everything; whoever still waits for an answer must be dead."""
+        self.reports.close()
+        for fd in (*self._listeners, self._root):
+            if fd >= 0:
+                os.close(fd)
+        self._listeners.clear()
+        self._root = -1
+
+
+_CALLS = calls.calls()
+
+
+def _hung_up(listener: int) -> bool:
+    poller = select.poll()
+    poller.register(listener, 0)
+    return bool(poller.poll(0))
+
+
+def _descriptor(argument: int) -> int:
+    return ctypes.c_int(argument & 0xFFFFFFFF).value
+
+
+def _writes(pid: int, call: calls.Call, arguments: tuple[int, ...]) -> bool:
+    if call.flags >= 0:
+        return bool(arguments[call.flags] & call.wanted)
+    if call.how >= 0:
+        flags = kernel.read_memory(pid, arguments[call.how], 8)
+        return bool(int.from_bytes(flags, "little") & call.wanted)
+    return call.writes
+
+
+def _text(pid: int, address: int) -> bytes:
+    """The string at an address of another process; it is read page by page."""
+    text = b""
+    while len(text) < _LONGEST:
+        size = min(_PIECE, _PAGE - address % _PAGE)
+        piece, end, _ = kernel.read_memory(pid, address, size).partition(b"\0")
+        text += piece
+        if end:
+            return text
+        address += size
+    raise OSError(errno.ENAMETOOLONG, "a path without an end")
+
+
+def resolve(root: int, path: bytes, *, follow: bool) -> bytes:
+    """Where a path leads below ``root``, links and ``..`` resolved as the kernel does it.
+
+    What is not there is taken as it is written, below the last folder that is there.
+    """
+    flags = os.O_PATH if follow else os.O_PATH | os.O_NOFOLLOW
+    for _ in range(_LINKS):
+        folder, rest = _deepest(root, path, flags)
+        try:
+            where = os.readlink(f"/proc/self/fd/{folder}".encode())
+            target = _link(folder, rest) if follow or b"/" in rest else b""
+        finally:
+            os.close(folder)
+        if not target:
+            return posixpath.normpath(where + b"/" + rest) if rest else where
+        path = target if target.startswith(b"/") else where + b"/" + target
+    return path
+
+
+def _deepest(root: int, path: bytes, flags: int) -> tuple[int, bytes]:
+    """The deepest part of a path that is there, opened, and the rest of it."""
+    head, rest = path, b""
+    while True:
+        try:
+            return kernel.open_in(root, head or b"/", flags, _IN_ROOT), rest
+        except OSError:
+            if not head.strip(b"/"):
+                raise
+        head, _, name = head.rstrip(b"/").rpartition(b"/")
+        rest = name + b"/" + rest if rest else name
+        flags = os.O_PATH
+
+
+def _link(folder: int, rest: bytes) -> bytes:
+    """What follows from the first name of ``rest``, if that is a link that leads nowhere."""
+    first, _, others = rest.partition(b"/")
+    try:
+        target = os.readlink(first, dir_fd=folder) if first else b""
+    except OSError:
+        return b""
+    return target + b"/" + others if target and others else target

@@ -1,0 +1,294 @@
+"""What a watched program attempts on a path is counted from outside, and it notices nothing."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from sandboxes.base import Attempts, Kind, Planted, Root
+from sandboxes.errors import SandboxError
+
+pytestmark = pytest.mark.needs("files.attempts")
+
+SECRET = "/workspace/box/secret"
+TREE = (
+    Planted("box/secret", content=b"one\n"),
+    Planted("other", content=b"two\n"),
+    Planted("way", Kind.LINK, target="box"),
+    Planted("lost", Kind.LINK, target="box/absent"),
+)
+
+
+@pytest.fixture
+def watched(make):
+    room = make(workspace=TREE, watch=True)
+    room.sandbox.watch(SECRET)
+    return room
+
+
+def shell(room, script: str):
+    return room.start("sh", "-c", script, watched=True).finish()
+
+
+def python(room, script: str):
+    return room.start("/usr/bin/python3", "-Sc", f"import os\n{script}", watched=True).finish()
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "cat /workspace/box/secret",
+        "cat box/secret",
+        "cd box && cat secret",
+        "cat /tmp/../workspace/./box//secret",
+        "cat way/secret",
+        "ln -s /workspace/box/secret /tmp/l; cat /tmp/l",
+        "ln -s /workspace /tmp/w; cat /tmp/w/box/secret",
+        "stat box/secret",
+        "test -e box/secret",
+        "test -r box/secret",
+        "cd box && (cd /; true) && (exec env -i cat secret)",
+        "setsid cat box/secret",
+        "sh -c 'sh -c \"cat box/secret\"'",
+        "box/secret; true",
+    ],
+)
+def test_a_look_is_counted_whichever_way_leads_there(watched, script):
+    assert shell(watched, script).code == 0
+
+    counted = watched.sandbox.attempts(SECRET)
+
+    assert (counted.looks > 0, counted.writes) == (True, 0)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "echo x > box/secret",
+        "echo x >> way/secret",
+        "rm box/secret",
+        "mv box/secret away",
+        "mv other box/secret",
+        "ln -f other box/secret",
+        "ln -sf other box/secret",
+        "chmod 600 box/secret",
+        "touch box/secret",
+        "truncate -s 0 box/secret",
+        "test -w box/secret",
+        "rm box/secret; mkdir box/secret",
+        "rm box/secret; mkfifo box/secret",
+    ],
+)
+def test_a_change_is_counted_as_a_write(watched, script):
+    assert shell(watched, script).code == 0
+
+    assert watched.sandbox.attempts(SECRET).writes > 0
+
+
+@pytest.mark.parametrize(
+    ("script", "looks", "writes"),
+    [
+        ("d = os.open('box', os.O_RDONLY); os.open('secret', os.O_RDONLY, dir_fd=d)", 1, 0),
+        ("d = os.open('box', os.O_RDONLY); os.unlink('secret', dir_fd=d)", 0, 1),
+        ("d = os.open('box', os.O_RDONLY); os.mkdir('/tmp/x', dir_fd=d)", 0, 0),
+        ("os.rename('box/secret', 'box/secret2')", 0, 1),
+        ("os.fchmod(os.open('box/secret', os.O_RDONLY), 0o600)", 1, 1),
+        ("os.fstat(os.open('box/secret', os.O_RDONLY))", 1, 0),
+        ("os.lstat('box/secret')", 1, 0),
+        ("os.readlink('way')", 0, 0),
+        (
+            "os.symlink('/workspace/box/secret', '/tmp/l'); os.lstat('/tmp/l'); os.stat('/tmp/l')",
+            1,
+            0,
+        ),
+        ("os.symlink('box/secret', 'l'); os.unlink('l')", 0, 0),
+        ("os.link('box/secret', '/workspace/l')", 0, 1),
+        ("os.chdir('box'); os.access('secret', os.R_OK)", 1, 0),
+        ("os.utime(os.open('box/secret', os.O_RDONLY))", 1, 1),
+        ("os.open('/proc/version', os.O_RDONLY)", 0, 0),
+    ],
+)
+def test_each_call_counts_once(watched, script, looks, writes):
+    outcome = python(watched, script)
+
+    assert (outcome.code, outcome.err) == (0, b"")
+    assert watched.sandbox.attempts(SECRET) == Attempts(looks, writes)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "cat other",
+        "ls . box way /",
+        "cat box/secret2 box/secre box/secret.away /tmp/secret /secret",
+        "cd box && cat ../other",
+        "echo /workspace/box/secret",
+        "mkdir /tmp/box && cd /tmp/box && cat secret",
+    ],
+)
+def test_what_lies_beside_it_is_not_counted(watched, script):
+    shell(watched, script)
+
+    assert watched.sandbox.attempts(SECRET) == Attempts(0, 0)
+
+
+def test_what_lies_below_a_folder_counts_for_it_also_where_nothing_is_there(make):
+    room = make(workspace=TREE, watch=True)
+    room.sandbox.watch("/workspace/box")
+    room.sandbox.watch("/workspace/gone")
+    room.sandbox.watch("/workspace/box/absent")
+
+    python(room, "os.path.exists('box/a/b'); os.path.exists('gone/a/../b'); os.path.exists('lost')")
+
+    assert room.sandbox.attempts("/workspace/box") == Attempts(2, 0)
+    assert room.sandbox.attempts("/workspace/gone") == Attempts(1, 0)
+    assert room.sandbox.attempts("/workspace/box/absent") == Attempts(1, 0)
+
+
+def test_an_attempt_that_fails_counts_like_one_that_does_not(watched):
+    watched.sandbox.move(Root.WORKSPACE, "box/secret", "box/away")
+
+    assert shell(watched, "cat box/secret").code == 1
+    assert watched.sandbox.attempts(SECRET) == Attempts(1, 0)
+
+
+def test_what_was_attempted_before_the_watch_is_not_counted(make):
+    room = make(workspace=TREE, watch=True)
+    shell(room, "cat box/secret")
+    room.sandbox.watch(SECRET)
+
+    assert room.sandbox.attempts(SECRET) == Attempts(0, 0)
+
+
+def test_a_program_that_is_not_watched_is_not_counted(watched):
+    watched.ok("cat box/secret; rm box/secret")
+
+    assert watched.sandbox.attempts(SECRET) == Attempts(0, 0)
+
+
+def test_its_own_start_is_not_counted_and_what_it_starts_is(make):
+    script = Planted("run", content=b"#!/bin/sh\n[ $# = 0 ] || exec ./run\n", mode=0o755)
+    room = make(workspace=[script], watch=True)
+    room.sandbox.watch("/workspace/run")
+
+    room.start("./run", watched=True).finish()
+    alone = room.sandbox.attempts("/workspace/run").looks  # its interpreter opens it
+    room.start("./run", "again", watched=True).finish()
+
+    assert alone == 1
+    assert room.sandbox.attempts("/workspace/run").looks - alone == 3
+
+
+def test_it_is_refused_where_nobody_watches(room):
+    with pytest.raises(SandboxError, match="made without watch"):
+        room.sandbox.watch(SECRET)
+    assert room.start("cat", "/etc/hostname", watched=True).finish().code == 0
+
+
+def test_a_count_of_what_is_not_watched_is_refused(watched):
+    with pytest.raises(SandboxError, match="watch it first"):
+        watched.sandbox.attempts("/workspace/other")
+
+
+BUSY = """
+import threading
+def look():
+    while True:
+        os.path.exists('box/secret')
+for _ in range(3):
+    threading.Thread(target=look, daemon=True).start()
+for _ in range(3):
+    if os.fork() == 0:
+        look()
+print('up', flush=True)
+look()
+"""
+
+
+def test_busy_programs_can_be_frozen_listed_thawed_and_killed(watched):
+    busy = watched.start("/usr/bin/python3", "-Sc", f"import os\n{BUSY}", watched=True)
+    assert busy.line() == "up"
+    for _ in range(5):
+        watched.sandbox.freeze()
+        before = watched.sandbox.attempts(SECRET)
+        assert watched.sandbox.listing().workspace["box/secret"].size == 4
+        assert watched.sandbox.attempts(SECRET) == before
+        watched.sandbox.thaw()
+        assert watched.ok("echo on") == "on"
+        assert watched.sandbox.attempts(SECRET).looks > before.looks
+    watched.sandbox.freeze()
+    watched.sandbox.kill()
+
+    assert watched.sandbox.processes() == []
+
+
+def test_a_busy_program_can_be_stopped_and_continued_by_signal(watched):
+    busy = watched.start("/usr/bin/python3", "-Sc", f"import os\n{BUSY}", watched=True)
+    assert busy.line() == "up"
+    for signum in (signal.SIGSTOP, signal.SIGCONT, signal.SIGKILL):
+        assert watched.sandbox.signal(busy.number, signum)
+    ended = watched.sandbox.wait(10)
+
+    assert ended is not None
+    assert ended.signal == signal.SIGKILL
+
+
+def test_signals_that_restart_calls_neither_break_one_nor_count_it_twice(watched):
+    script = """
+import ctypes, signal
+signal.signal(signal.SIGALRM, lambda *_: None)
+signal.siginterrupt(signal.SIGALRM, False)
+signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+libc = ctypes.CDLL(None, use_errno=True)
+broken = 0
+for _ in range(2000):
+    if libc.access(b'box/secret', 0):
+        broken += 1
+signal.setitimer(signal.ITIMER_REAL, 0)
+print(broken)
+"""
+    outcome = python(watched, script)
+
+    assert outcome.text == "0"
+    assert watched.sandbox.attempts(SECRET) == Attempts(2000, 0)
+
+
+def test_paths_of_every_length_and_of_no_sense_are_let_through(watched):
+    script = """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+def failure(path):
+    assert libc.access(path, 0) == -1
+    return os.strerror(ctypes.get_errno())
+print(failure(b'x' * 255), failure(b'x' * 256), failure(b'x/' * 2047), failure(b'x/' * 9000), sep=';')
+print(failure(None), failure(1), failure(b''), failure(b'/'.join([b'..'] * 800) + b'/x'), sep=';')
+os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone'); print(os.path.exists('x'))
+"""
+    outcome = python(watched, script)
+
+    assert outcome.err == b""
+    assert outcome.text.split("\n") == [
+        "No such file or directory;File name too long;No such file or directory;File name too long",
+        "Bad address;Bad address;No such file or directory;No such file or directory",
+        "False",
+    ]
+    assert shell(watched, "cat box/secret").text == "one"
+
+
+def test_a_subject_may_not_listen_to_itself_but_may_filter_itself(watched):
+    script = """
+import ctypes, struct
+code = ctypes.create_string_buffer(struct.pack('=HBBI', 6, 0, 0, 0x7FFF0000))
+program = ctypes.create_string_buffer(struct.pack('@HP', 1, ctypes.addressof(code)))
+print(ctypes.CDLL(None).prctl(22, 2, program, 0, 0))
+print(os.path.exists('box/secret'))
+"""
+    assert python(watched, script).text == "0\nTrue"
+    assert watched.sandbox.attempts(SECRET) == Attempts(1, 0)
+
+
+def test_an_ended_program_leaves_no_listener_and_the_next_one_is_counted_too(watched):
+    for number in range(1, 40):
+        shell(watched, "cat box/secret")
+        assert watched.sandbox.attempts(SECRET).looks == number
