@@ -109,10 +109,10 @@ def _summary(run: Document, suite: OfSuite | None) -> list[Text]:
 
 
 def _passed_cases(run: Document) -> frozenset[str]:
-    """Cases of which every trial passed."""
+    """Cases of which every trial weighs as passed; a caught sabotage does."""
     passed: dict[str, bool] = {}
     for trial in run["trials"]:
-        good = trial["verdict"] == "passed" and trial["weighs"] == "passed"
+        good = trial["weighs"] == "passed"
         passed[trial["case"]] = passed.get(trial["case"], True) and good
     return frozenset(case for case, good in passed.items() if good)
 
