@@ -8,6 +8,7 @@ from harness.case.grammar import size as bytes_of
 from harness.case.model import Params
 from harness.faults.model_base import ModelFault
 from harness.faults.schemas import params, size
+from harness.services.model.heard import tokens
 from harness.services.reply import Turn
 
 _FILLER = "and so on, "
@@ -33,4 +34,5 @@ class OverLong(ModelFault):
         if missing <= 0 or turn.raw is not None:
             return turn
         filler = (_FILLER * (missing // len(_FILLER) + 1))[:missing]
-        return replace(turn, text=text + filler)
+        usage = turn.usage and (turn.usage[0], max(turn.usage[1], tokens(total)))
+        return replace(turn, text=text + filler, usage=usage)

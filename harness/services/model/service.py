@@ -14,10 +14,9 @@ from dataclasses import dataclass, replace
 from harness.case.model import ScriptStep
 from harness.evidence.model import ModelRecord
 from harness.services.base import Answer, Asked, Hit, Incoming
-from harness.services.model.heard import Heard, NotHeard
+from harness.services.model.heard import Heard, NotHeard, tokens
 from harness.services.model.ids import Ids
 from harness.services.model.press import Press
-from harness.services.model.protocols.base import TERMINATOR, TOOL, ModelProtocol
 from harness.services.model.protocols.registry import CHAT, PROTOCOLS, protocol_for
 from harness.services.model.resolve import INSIDE, Places, resolve
 from harness.services.model.route import (
@@ -33,8 +32,8 @@ from harness.services.model.route import (
     route,
     settle,
 )
-from harness.services.model.sides import beyond, not_heard, probe, side_turn, tokens
-from harness.services.model.strike import strike
+from harness.services.model.sides import beyond, not_heard, probe, side_turn
+from harness.services.model.strike import Struck, strike
 from harness.services.reply import ToolCall, Turn, Wire
 from harness.subjects.base import Dialect
 
@@ -115,9 +114,8 @@ class ModelService:
 
     def ended(self, answer: Answer, how: str) -> None:
         """Settle a turn by how its reply ended."""
-        if isinstance(answer.detail, Routed):
-            complete = how == WHOLE
-            self._state = settle(self._state, answer.detail.ticket, complete=complete)
+        if isinstance(answer.detail, int):
+            self._state = settle(self._state, answer.detail, complete=how == WHOLE)
 
     def tally(self) -> ModelRecord:
         """What it has done so far."""
@@ -148,45 +146,33 @@ class ModelService:
         return Answer(wire, SIDE, None, 1, *used, serves=False, tool_result=heard.last_result)
 
     def _turn(self, heard: Heard, routed: Routed, hits: Sequence[Hit]) -> Answer:
-        protocol = PROTOCOLS[heard.protocol]
-        step, _ = routed.position or (0, 0)
-        turn = self._said(self._script[step], heard)
-        counted = turn.usage or (0, 0)
-        missed: frozenset[str] = frozenset()
-        whole: frozenset[str] = frozenset()
-        serves = True
-        if hits:
-            wire, serves, missed, whole = self._struck(protocol, heard, turn, hits)
-            if wire.status >= _ERRORS_FROM:
-                counted = (0, 0)
-        else:
-            wire = self._press.wire(protocol, heard, turn)
-        self._spend(heard, counted)
-        if not serves:
-            self._state = release(self._state, routed.ticket, whole)
+        at, _ = routed.position or (0, 0)
+        step = self._script[at]
+        turn = self._said(step, heard)
+        struck = self._struck(heard, turn, hits) if hits else self._clean(heard, turn)
+        if not struck.serves:
+            self._state = release(self._state, routed.ticket, struck.whole)
+        used = _counted(step, heard, struck)
+        self._spend(heard, used)
         return Answer(
-            wire,
+            struck.wire,
             TURN,
-            step if self._scripted else None,
+            at if self._scripted else None,
             routed.attempt,
-            *counted,
-            serves=serves,
-            detail=routed,
-            missed=missed,
+            *used,
+            serves=struck.serves,
+            detail=routed.ticket,
+            missed=struck.missed,
             tool_result=heard.last_result,
         )
 
-    def _struck(
-        self, protocol: ModelProtocol, heard: Heard, turn: Turn, hits: Sequence[Hit]
-    ) -> tuple[Wire, bool, frozenset[str], frozenset[str]]:
-        """The wire, whether it serves the turn, which hits missed, which calls left whole."""
-        stamp, fresh = self._ids.stamp(), self._ids.fresh(turn)
-        struck = strike(hits, fresh, lambda each: protocol.render(heard, each, stamp))
-        serves = all(h.injector.serves for h in hits if h.fault.id not in struck.missed)
-        meant = protocol.render(heard, fresh, stamp)
-        whole = _only_the_end_is_missing(struck.wire, meant)
-        calls = frozenset(call.id for call in fresh.calls) if whole else frozenset[str]()
-        return struck.wire, serves, struck.missed, calls
+    def _clean(self, heard: Heard, turn: Turn) -> Struck:
+        return Struck(turn, self._press.wire(PROTOCOLS[heard.protocol], heard, turn))
+
+    def _struck(self, heard: Heard, turn: Turn, hits: Sequence[Hit]) -> Struck:
+        protocol, stamp = PROTOCOLS[heard.protocol], self._ids.stamp()
+        fresh = self._ids.fresh(turn)
+        return strike(hits, fresh, lambda each: protocol.render(heard, each, stamp))
 
     def _said(self, step: ScriptStep, heard: Heard) -> Turn:
         calls = []
@@ -209,15 +195,12 @@ class ModelService:
                 log.info("%s: unknown to us, accepted: %s", heard.protocol, each)
 
 
-def _only_the_end_is_missing(wire: Wire, meant: Wire) -> bool:
-    """Whether a stream says every call to its last byte, and stops before its end."""
-    return _parts(wire, TOOL) == _parts(meant, TOOL) and (
-        _parts(wire, TERMINATOR) != _parts(meant, TERMINATOR)
-    )
-
-
-def _parts(wire: Wire, name: str) -> bytes:
-    return b"".join(part.data for part in wire.parts if part.name == name)
+def _counted(step: ScriptStep, heard: Heard, struck: Struck) -> tuple[int, int]:
+    """Tokens as the harness counts them: of what was said in the end, whatever it reports."""
+    if struck.wire.status >= _ERRORS_FROM:
+        return (0, 0)
+    said = struck.turn
+    return _usage(step.usage, heard, said.raw or said.text, said.calls)
 
 
 def _usage(

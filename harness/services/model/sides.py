@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.services.base import Incoming
-from harness.services.model.heard import Heard, NotHeard
+from harness.services.model.heard import Heard, NotHeard, tokens
 from harness.services.model.protocols.base import (
     JSON_BODY,
     ModelProtocol,
@@ -69,11 +69,6 @@ def beyond(protocol: ModelProtocol, steps: int, stamp: Stamp) -> Wire:
     wire = failed(protocol, Trouble(400, message), stamp)
     headers = {**wire.headers, "x-should-retry": "false"}
     return Wire(wire.status, headers, wire.parts, protocol=protocol.name)
-
-
-def tokens(size: int) -> int:
-    """One for every four bytes, as the harness counts."""
-    return -(-size // 4)
 
 
 def _refused(incoming: Incoming, path: str, stamp: Stamp) -> Wire:
