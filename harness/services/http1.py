@@ -27,6 +27,7 @@ MOST_HEAD: Final = 256 << 10
 _MOST_AHEAD: Final = 64
 _LINGER: Final = 1.0
 _KEPT_GARBAGE: Final = 64 << 10
+_USUAL: Final = Manner()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +94,12 @@ class Connection(asyncio.Protocol):
         self._partial = self._partial + data if self._partial else data
         try:
             self._feed(data)
+        except httptools.HttpParserCallbackError as error:
+            self._broken(error.__context__ or error)
         except httptools.HttpParserError as error:
             self._refuse(400, f"this is no HTTP request: {error}")
-        except Exception as bug:  # noqa: BLE001 - told to the trial, and nobody waits for ever
-            self._house.failed(bug)
-            self.reset()
+        except Exception as bug:  # noqa: BLE001 - told to the trial
+            self._broken(bug)
         if self._in_head and len(self._partial) > MOST_HEAD:
             self._refuse(431, f"the request's head is longer than {MOST_HEAD} bytes")
         if not self._in_head:
@@ -161,8 +163,8 @@ class Connection(asyncio.Protocol):
         self._in_head = False
         self._in_body = True
         headers = self._headers
-        length = headers.get("content-length")
-        if length is not None and int(length) > MOST_BODY:
+        length = headers.get("content-length", "")
+        if length.isdecimal() and int(length) > MOST_BODY:
             self._too_large()
         elif "expect" in headers and not self._busy and self._expects(headers["expect"]):
             self._transport.write(CONTINUE)
@@ -185,12 +187,14 @@ class Connection(asyncio.Protocol):
         parser = self._parser
         incoming = self._incoming(b"".join(self._body))
         self._body = []
-        manner = Manner(
-            bodiless=incoming.method == "HEAD",
-            old=parser.get_http_version() == "1.0",
-            keep=parser.should_keep_alive(),
-        )
-        self._take(Message(incoming, manner))
+        bodiless = incoming.method == "HEAD"
+        old = parser.get_http_version() == "1.0"
+        keep = parser.should_keep_alive()
+        manner = Manner(bodiless, old, keep) if bodiless or old or not keep else _USUAL
+        if self._busy:
+            self._queue(Message(incoming, manner))
+        else:
+            self._serve(incoming, manner)
 
     def _incoming(self, body: bytes) -> Incoming:
         method = self._parser.get_method().decode("ascii")
@@ -198,17 +202,14 @@ class Connection(asyncio.Protocol):
 
     # -- the flow
 
-    def _take(self, message: Message | Refusal) -> None:
-        if self._busy:
-            self._ahead.append(message)
-            if len(self._ahead) >= _MOST_AHEAD:
-                self._transport.pause_reading()
-            return
+    def _queue(self, message: Message | Refusal) -> None:
+        self._ahead.append(message)
+        if len(self._ahead) >= _MOST_AHEAD:
+            self._transport.pause_reading()
+
+    def _serve(self, incoming: Incoming, manner: Manner) -> None:
         self._busy = True
-        if isinstance(message, Refusal):
-            self._say_no(message)
-            return
-        exchange = self._desk.take(self, message.incoming, message.manner)
+        exchange = self._desk.take(self, incoming, manner)
         if exchange.open:
             self._exchange = exchange
 
@@ -231,7 +232,11 @@ class Connection(asyncio.Protocol):
         """Take what was sent ahead, up to the first one that is not answered at once."""
         self._draining = True
         while self._ahead and not self._busy:
-            self._take(self._ahead.popleft())
+            ahead = self._ahead.popleft()
+            if isinstance(ahead, Refusal):
+                self._say_no(ahead)
+            else:
+                self._serve(ahead.incoming, ahead.manner)
         self._draining = False
         if not self._ahead:
             self._transport.resume_reading()
@@ -246,7 +251,10 @@ class Connection(asyncio.Protocol):
             self._deaf = True
             refusal = Refusal(status, why, self._fragment())
             self._body = []
-            self._take(refusal)
+            if self._busy:
+                self._queue(refusal)
+            else:
+                self._say_no(refusal)
 
     def _fragment(self) -> Incoming:
         """What has been read of a request that is not whole."""
@@ -255,6 +263,7 @@ class Connection(asyncio.Protocol):
         return Incoming(self.number, "", "", {}, self._partial[:_KEPT_GARBAGE])
 
     def _say_no(self, refusal: Refusal) -> None:
+        self._busy = True
         body = json.dumps({"error": refusal.why}).encode()
         wire = Wire(
             refusal.status, {"content-type": "application/json"}, (Part(body),), end=End.CLOSE
@@ -267,6 +276,11 @@ class Connection(asyncio.Protocol):
             self._transport.write_eof()
             loop = asyncio.get_running_loop()
             self._linger = loop.call_later(_LINGER, self._transport.abort)
+
+    def _broken(self, bug: BaseException) -> None:
+        """This is our fault; the client must not wait for ever."""
+        self._house.failed(bug)
+        self.reset()
 
     def reset(self, how: str = "cut") -> None:
         """Reset the connection; a request that was under way ends as ``how``."""

@@ -32,10 +32,6 @@ from sandboxes.base import Listen
 T = TypeVar("T")
 
 
-def _as_it_is(body: bytes) -> tuple[bytes, Sequence[str]]:
-    return body, ()
-
-
 def _never() -> float:
     return 0.0
 
@@ -48,7 +44,7 @@ class Cast:
         services: in order of declaration, the model among them.
         addresses: host name of each service to its address inside.
         shelf: where the record is stored.
-        redact: replaces planted secrets in what is stored.
+        redact: replaces planted secrets in what is stored; ``None``: none is planted.
         gatekeeper: asked before each counting request is answered.
         since: seconds since the trial's first step.
         declared: ids of the case's faults, in order.
@@ -58,7 +54,7 @@ class Cast:
     services: Sequence[HttpService]
     addresses: Mapping[str, str]
     shelf: Shelf = Shelf()
-    redact: Redact = _as_it_is
+    redact: Redact | None = None
     gatekeeper: Gatekeeper | None = None
     since: Callable[[], float] = _never
     declared: Sequence[str] = ()

@@ -49,24 +49,27 @@ class Screen:
     """Screens the requests of one trial.
 
     Args:
-        redact: replaces planted secrets.
+        redact: replaces planted secrets; ``None``: none is planted.
     """
 
-    def __init__(self, redact: Redact) -> None:
+    def __init__(self, redact: Redact | None) -> None:
         self._redact = redact
         self._ids: dict[bytes, str] = {}
         self._lock = threading.Lock()
 
     def text(self, text: str) -> tuple[str, Sequence[str]]:
         """A path, a host name or the like."""
+        if self._redact is None:
+            return text, ()
         screened, marks = self._redact(text.encode("utf-8", "surrogateescape"))
         return screened.decode("utf-8", "replace"), marks
 
     def headers(self, headers: Mapping[str, str]) -> tuple[Mapping[str, str], Sequence[str]]:
         """Headers; a credential in which a secret was found shows its mark, and no more."""
-        together = "\n".join([f"{name}\n{value}" for name, value in headers.items()])
-        if self.text(together)[1]:
-            return self._headers_one_by_one(headers)
+        if self._redact is not None:
+            together = "\n".join([f"{name}\n{value}" for name, value in headers.items()])
+            if self.text(together)[1]:
+                return self._headers_one_by_one(headers)
         return {name: self._shown(name, value) for name, value in headers.items()}, ()
 
     def _headers_one_by_one(
@@ -94,8 +97,8 @@ class Screen:
 
     def body(self, body: bytes, *, of_agent: bool) -> tuple[bytes, Sequence[str]]:
         """A body; ``of_agent`` says that its fields are an agent's own, to the model."""
-        screened, marks = self._redact(body)
-        if of_agent:
+        screened, marks = self._redact(body) if self._redact is not None else (body, ())
+        if of_agent and screened:
             screened = _BODY_IDS.sub(self._hide_id, screened)
         return screened, marks
 

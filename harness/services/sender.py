@@ -8,7 +8,7 @@ import fcntl
 import socket
 import struct
 import termios
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final, Protocol
 
 from harness.services.exchange import Exchange
@@ -16,6 +16,7 @@ from harness.services.framing import Segment, complete, segments
 from harness.services.reply import End
 
 _LINGER_OFF: Final = struct.pack("ii", 1, 0)
+_SLICE: Final = 256 << 10
 _DRAIN_POLL: Final = 0.002
 _DRAIN_POLLS: Final = 500
 
@@ -43,9 +44,10 @@ class Sender:
         self._exchange: Exchange | None = None
         self._segments: Sequence[Segment] = ()
         self._at = 0
+        self._rest = memoryview(b"")
         self._written = 0
+        self._taken = 0
         self._timer: asyncio.TimerHandle | None = None
-        self._after: Callable[[], None] = self._go_on
         # With no buffer allowed, "not paused" means that the kernel has taken every byte.
         transport.set_write_buffer_limits(high=0)
 
@@ -65,7 +67,7 @@ class Sender:
         exchange.begins()
         self._segments = segments(exchange.answer.wire, exchange.manner)
         self._at = 0
-        self._written = 0
+        self._written = self._taken = 0
         self._go_on()
 
     def _go_on(self) -> None:
@@ -89,13 +91,34 @@ class Sender:
     def _write_one(self) -> None:
         data = self._segments[self._at][1]
         self._at += 1
-        self._written += len(data)
+        if len(data) <= _SLICE:
+            self._put(data)
+            return
+        self._rest = memoryview(data)
+        self._write_rest()
+
+    def _write_rest(self) -> None:
+        """Send what is long slice by slice: so it is known how much a client has taken."""
+        while self._rest and not self.paused and not self._transport.is_closing():
+            piece, self._rest = self._rest[:_SLICE], self._rest[_SLICE:]
+            self._put(piece)
+
+    def _put(self, data: bytes | memoryview) -> None:
         self._transport.write(data)
+        self._written += len(data)
+        if self.paused:
+            self._taken = self._written - self._transport.get_write_buffer_size()
+        elif not self._transport.is_closing():
+            self._taken = self._written
 
     def resume(self) -> None:
         """The client has taken what was buffered."""
         self.paused = False
-        if self._exchange is not None and self._timer is None and not self._transport.is_closing():
+        self._taken = self._written
+        if self._exchange is None or self._timer is not None or self._transport.is_closing():
+            return
+        self._write_rest()
+        if not self.paused:
             self._go_on()
 
     def _finish(self) -> None:
@@ -135,12 +158,13 @@ class Sender:
         self._transport.abort()
 
     def bytes_sent(self) -> int:
-        """Bytes of this reply that the kernel has taken."""
-        return max(self._written - self._transport.get_write_buffer_size(), 0)
+        """Bytes of this reply that the kernel has taken, up to the last slice or two."""
+        return self._taken
 
     def stop(self) -> None:
         """Send no more."""
         self._exchange = None
+        self._rest = memoryview(b"")
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
