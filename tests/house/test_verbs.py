@@ -74,3 +74,11 @@ def test_an_ordinary_user_reads_the_checkout_and_cannot_write_it():
 
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.strip() == "65534"
+
+
+def test_the_contributor_s_guide_names_only_paths_that_are_there():
+    guide = (ROOT / "CONTRIBUTING.md").read_text()
+    paths = [path for path in re.findall(r"`([\w./-]+/[\w./-]+)`", guide) if "<" not in path]
+
+    assert paths != []
+    assert [path for path in paths if not (ROOT / path).exists()] == []
