@@ -57,7 +57,7 @@ def nearest(name: str, known: Iterable[str], *, say: str = "write") -> str:
     if close:
         return f"did you mean {folded[close[0]]}?"
     if not names:
-        return "there is none"
+        return "nothing can be written here"
     shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
     return f"{say} {shown}" if len(names) == 1 else f"{say} one of {shown}"
 

@@ -11,20 +11,11 @@ from typing import Any, TypeAlias
 
 from harness.case import grammar
 from harness.case.errors import nearest, quoted
+from harness.case.words import kind_of, kinds_in_words, name_of, write
 from harness.case.yaml_build import Keys
 
 #: A ``ValidationError`` of jsonschema, whose own types admit values that it never gives.
 Error: TypeAlias = Any
-
-_KINDS = {
-    "object": "a map",
-    "array": "a list",
-    "string": "text",
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "true or false",
-    "null": "nothing",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +35,6 @@ class Flaw:
     hint: str = ""
     at_key: bool = False
     harmless: bool = False
-
-
-def kind_of(value: Any) -> str:
-    """What a value is, in our words."""
-    if value is None:
-        return "nothing"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, dict):
-        return "a map"
-    if isinstance(value, list):
-        return "a list"
-    return f"the text {quoted(value)}" if isinstance(value, str) else f"the number {quoted(value)}"
 
 
 def explain(error: Error, path: Keys) -> Iterator[Flaw]:
@@ -84,7 +62,9 @@ def _unknown_keys(error: Error, here: Keys) -> Iterator[Flaw]:
 def _name_of_key(error: Error, here: Keys) -> Iterator[Flaw]:
     """A key has no path of its own in jsonschema."""
     key = error.instance
-    hint = f"write one that matches {error.validator_value}" if error.validator == "pattern" else ""
+    hint = "write another name"
+    if error.validator == "pattern":
+        hint = f"write one that matches {error.validator_value}"
     yield Flaw((*here, key), f"{quoted(key)} cannot stand here as a key", hint, True)
 
 
@@ -101,26 +81,18 @@ def _excluded(error: Error, here: Keys) -> Iterator[Flaw]:
 def _missing(error: Error, here: Keys) -> Iterator[Flaw]:
     for name in error.validator_value:
         if name not in error.instance:
-            yield Flaw(here, f"{_name(here)} lacks {name}", _write(name, error.schema))
-
-
-def _write(name: str, schema: Mapping[str, Any]) -> str:
-    about = schema.get("properties", {}).get(name, {})
-    description = about.get("description", "")
-    return f"write {name}: {_example(about)}" + (f" ({description})" if description else "")
-
-
-def _example(schema: Mapping[str, Any]) -> str:
-    for value in (*schema.get("examples", ()), *schema.get("enum", ())):
-        return str(value)
-    return "…"
+            yield Flaw(
+                here,
+                f"{name_of(here)} lacks {name}",
+                write((*here, name), error.schema.get("properties", {}).get(name, {})),
+            )
 
 
 def _type(error: Error, here: Keys) -> Iterator[Flaw]:
     wanted = error.validator_value
     kinds = [wanted] if isinstance(wanted, str) else list(wanted)
-    hint = _type_hint(kinds, error)
-    expected = " or ".join(_KINDS.get(kind, kind) for kind in kinds)
+    hint = _type_hint(kinds, error) or write(here, error.schema)
+    expected = kinds_in_words(wanted)
     yield Flaw(here, f"expected {expected}, came {kind_of(error.instance)}", hint)
 
 
@@ -130,19 +102,21 @@ def _type_hint(kinds: list[str], error: Error) -> str:
         return "put it in quotes"
     if "boolean" in kinds and value in ("yes", "no", "on", "off"):
         return "write true or false"
-    description = error.schema.get("description", "")
-    return f"write {description}" if description else ""
+    return ""
 
 
 def _enum(error: Error, here: Keys) -> Iterator[Flaw]:
-    noun = error.schema.get("title", "value")
+    noun = error.schema.get("title")
     known = [value if isinstance(value, str) else quoted(value) for value in error.validator_value]
     value = error.instance
     if noun == "subject" and value == "command":
         hint = 'write command: [PROGRAM, "{task}"]'
     else:
         hint = nearest(str(value), known)
-    yield Flaw(here, f"unknown {noun} {quoted(value)}", hint)
+    message = (
+        f"unknown {noun} {quoted(value)}" if noun else f"{name_of(here)} cannot be {quoted(value)}"
+    )
+    yield Flaw(here, message, hint)
 
 
 def _const(error: Error, here: Keys) -> Iterator[Flaw]:
@@ -154,7 +128,7 @@ def _pattern(error: Error, here: Keys) -> Iterator[Flaw]:
     noun = error.schema.get("title")
     examples = ", ".join(str(value) for value in error.schema.get("examples", ()))
     hint = f"write one such as {examples}" if examples else f"it must match {error.validator_value}"
-    what = f"is no {noun}" if noun else f"does not fit {_name(here)}"
+    what = f"is no {noun}" if noun else f"does not fit {name_of(here)}"
     yield Flaw(here, f"{quoted(error.instance)} {what}", hint)
 
 
@@ -167,7 +141,11 @@ def _format(error: Error, here: Keys) -> Iterator[Flaw]:
 def _bound(words: str) -> Callable[[Error, Keys], Iterator[Flaw]]:
     def explain(error: Error, here: Keys) -> Iterator[Flaw]:
         limit = error.validator_value
-        yield Flaw(here, f"expected {words} {limit}, came {quoted(error.instance)}")
+        yield Flaw(
+            here,
+            f"expected {words} {limit}, came {quoted(error.instance)}",
+            write(here, error.schema),
+        )
 
     return explain
 
@@ -178,13 +156,9 @@ def _amount(error: Error, here: Keys) -> Iterator[Flaw]:
     bound = "at least" if keyword.startswith("min") else "at most"
     noun = what[keyword[3:]] if error.validator_value != 1 else _singular(what[keyword[3:]])
     came = len(error.instance)
-    empty = "it is empty" if came == 0 else f"there are {came}"
-    description = error.schema.get("description", "")
-    yield Flaw(
-        here,
-        f"expected {bound} {error.validator_value} {noun}, {empty}",
-        f"write {description}" if description and came == 0 else "",
-    )
+    found = "it is empty" if came == 0 else f"there are {came}"
+    hint = write(here, error.schema) if keyword.startswith("min") else "leave some out"
+    yield Flaw(here, f"expected {bound} {error.validator_value} {noun}, {found}", hint)
 
 
 def _singular(noun: str) -> str:
@@ -248,28 +222,18 @@ def _form(branch: Mapping[str, Any]) -> str:
         return " or ".join(str(value) for value in branch["enum"][:6])
     if "const" in branch:
         return str(branch["const"])
-    kinds = branch.get("type", ())
-    kinds = [kinds] if isinstance(kinds, str) else kinds
-    return " or ".join(_KINDS.get(kind, kind) for kind in kinds) or "another form"
+    return kinds_in_words(branch.get("type", "")) or "another form"
 
 
 def _one_key(error: Error, here: Keys, names: list[str]) -> Flaw:
     present = [name for name in error.instance if name in names]
+    choice = ", ".join(names)
+    if len(present) > 1:
+        return Flaw(
+            (*here, present[1]), f"{present[1]} stands beside {present[0]}", "keep one", True
+        )
     amount = "exactly one" if error.validator == "oneOf" else "at least one"
-    hint = f"write {amount} of {', '.join(names)}"
-    if not present:
-        return Flaw(here, f"{_name(here)} lacks one of {', '.join(names)}", hint)
-    return Flaw((*here, present[1]), f"{present[1]} stands beside {present[0]}", hint, True)
-
-
-def _name(path: Keys) -> str:
-    """The last name of a path, for a message."""
-    if not path:
-        return "the file"
-    if isinstance(path[-1], int):
-        parents = [key for key in path if isinstance(key, str)]
-        return f"entry {path[-1] + 1} of {parents[-1]}" if parents else f"entry {path[-1] + 1}"
-    return path[-1]
+    return Flaw(here, f"{name_of(here)} has none of {choice}", f"write {amount} of them")
 
 
 _EXPLAIN: Mapping[str, Callable[[Error, Keys], Iterator[Flaw]]] = {

@@ -66,7 +66,8 @@ def _limits(r: Reading, at: Keys) -> Limits:
 def _clock(r: Reading, at: Keys) -> Clock:
     zone = r.get((*at, "zone"))
     if isinstance(zone, str) and not _known_zone(zone):
-        hint = nearest(zone, zoneinfo.available_timezones(), say="write")
+        hint = nearest(zone, zoneinfo.available_timezones())
+        hint = hint if hint.startswith("did") else "write one such as Asia/Kathmandu"
         r.fail((*at, "zone"), f"unknown time zone {quoted(zone)}", hint)
     return Clock(r.take((*at, "at"), grammar.instant, None), zone)
 

@@ -130,7 +130,7 @@ class Builder:
     def _start(self, event: Any) -> None:
         kind = "map" if isinstance(event, yaml.MappingStartEvent) else "seq"
         if event.tag not in {None, "!", _CORE + kind}:
-            self._wrong(event, f"the tag {quoted(event.tag)} is not taken", "leave it out")
+            self._wrong(event, f"the tag {_shown(event.tag)} is not taken", "leave it out")
         if self._stack and self._stack[-1].key_next:
             raise self._stop(event, "a key is a map or list", "write keys as plain text")
         if len(self._stack) >= MAX_DEPTH:
@@ -201,7 +201,7 @@ class Builder:
             return text
         kind = event.tag.removeprefix(_CORE)
         if kind not in _TAGGED:
-            self._wrong(event, f"the tag {quoted(event.tag)} is not taken", "leave it out")
+            self._wrong(event, f"the tag {_shown(event.tag)} is not taken", "leave it out")
             return text
         value = self._plain(event, text)
         if not isinstance(value, _TAGGED[kind]):
@@ -240,6 +240,10 @@ _TAGGED: Final[dict[str, tuple[type, ...]]] = {
     "int": (int,),
     "float": (float, int),
 }
+
+
+def _shown(tag: str) -> str:
+    return quoted("!!" + tag.removeprefix(_CORE) if tag.startswith(_CORE) else tag)
 
 
 def _mark(event: Any) -> Mark:

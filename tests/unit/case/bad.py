@@ -90,7 +90,7 @@ STRUCTURE = [
     bad("a mode that is a number", "home: {a: {text: x, mode: §0644}}\n", "put it in quotes"),
     bad("a mode that is none", 'home: {a: {text: x, mode: §"0999"}}\n', "is no mode"),
     bad("a planted file of two kinds", "home: {a: {text: x, §link: y}}\n", "beside text"),
-    bad("a planted file of no kind", 'home: {a: §{mode: "0600"}}\n', "exactly one of"),
+    bad("a planted file of no kind", 'home: {a: §{mode: "0600"}}\n', "none of .*exactly one"),
     bad("a folder that is none", "home: {a: {dir: §false}}\n", "false"),
 ]
 
@@ -343,10 +343,10 @@ STEPS = [
     bad(
         "an unknown then",
         "steps: [start, {wait: exit, at_most: 1s, then: §die}]\n",
-        "unknown value 'die'",
+        "then cannot be 'die'",
     ),
     bad("an unknown signal", "steps: [start, {kill: §SIGFOO}]\n", "is no signal"),
-    bad("a run as somebody", "steps: [start, {run: [ls], as: §me}]\n", "unknown value 'me'"),
+    bad("a run as somebody", "steps: [start, {run: [ls], as: §me}]\n", "as cannot be 'me'"),
     bad("a run with a bad placeholder", "steps: [start, {run: [ls, §'{hom}']}]\n", "placeholder"),
     bad("a run as a command line", "steps: [start, {run: §ls -l}]\n", "expected a list"),
 ]
@@ -365,7 +365,7 @@ REST = [
     bad(
         "a sabotage of no kind",
         "expect: [{home: untouched}]\nsabotage: [§{name: a, breaks: [home]}]\n",
-        "exactly one of",
+        "none of .*exactly one",
     ),
     bad(
         "a sabotage of two kinds",
@@ -420,7 +420,7 @@ REST = [
     bad(
         "a quarantine without end",
         "quarantine: §{owner: me, reason: flaky}\n",
-        "lacks until; write until: …|until",
+        "lacks until; write until: 2031-12-31",
     ),
     bad(
         "a quarantine until no day",
