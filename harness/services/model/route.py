@@ -7,7 +7,8 @@ it, flatten it, cut it short. So
 - a request that is sent again while its first reply is still on the way (the client gave up
   and retries, its body equal) gets the same turn;
 - any other request gets the lowest turn that is neither served nor on its way to somebody
-  else; so parallel sub-agents take the turns in the order in which they ask;
+  else; so parallel sub-agents take the turns in the order in which they ask (two that send
+  the very same body at the same time are taken for one that retries);
 - a reply that a fault keeps from being complete holds no turn, even while it hangs;
 - a turn whose reply was cut is free again, and goes before all later ones;
 - except where the client shows the results of all its calls: it took the turn though the end
