@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import posixpath
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from harness.case import grammar
 from harness.case.errors import nearest, quoted
+from harness.case.grammar import GrammarError
 from harness.case.model import Fault, Trigger
 from harness.case.read_script import MODEL
 from harness.case.reading import Reading, assign_ids, with_defaults
@@ -153,4 +155,12 @@ def read_trigger(r: Reading, path: Keys, services: Collection[str]) -> Trigger:
         return Trigger("after", seconds=r.take((*path, "after"), grammar.duration, 0.0))
     if "output" in value:
         return Trigger("output", pattern=value["output"])
-    return Trigger("file", path=value["file"])
+    return Trigger("file", path=r.take((*path, "file"), _inside, ""))
+
+
+def _inside(text: str) -> str:
+    """A path of the home (``~/…``) or the workspace, in its shortest form."""
+    plain = posixpath.normpath(text.removeprefix("~/"))
+    if "\0" in text or plain.startswith(("/", "~")) or plain.split("/")[0] in {"..", ".", ""}:
+        raise GrammarError("is no path inside", text, "write one such as out.txt or ~/.cache/x")
+    return f"~/{plain}" if text.startswith("~/") else plain

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.case import yaml
-from harness.case.errors import CaseErrors
+from harness.case.errors import CaseErrors, quoted
 from harness.case.model import Where
 from harness.case.reading import Reading
 from harness.case.schema import SUITE
@@ -65,9 +65,11 @@ def _checks(r: Reading) -> tuple[Check, ...]:
         case = r.folder / item["case"] if "case" in item else None
         if case is not None and not case.is_file():
             hint = "name a file relative to the suite's, or leave case out until it is written"
-            r.fail((*path, "case"), f"there is no file {item['case']}", hint)
+            r.fail((*path, "case"), f"there is no file {quoted(item['case'])}", hint)
         elif case in files:
-            r.fail((*path, "case"), f"{item['case']} is here a second time", "keep one of them")
+            r.fail(
+                (*path, "case"), f"{quoted(item['case'])} is here a second time", "keep one of them"
+            )
         files |= {case} if case is not None else set()
         ids[name] = Check(name, item["title"], r.doc.where(path), case)
     return tuple(ids.values())

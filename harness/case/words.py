@@ -54,14 +54,16 @@ def name_of(path: Keys) -> str:
     if isinstance(path[-1], int):
         parents = [key for key in path if isinstance(key, str)]
         return f"entry {path[-1] + 1} of {parents[-1]}" if parents else f"entry {path[-1] + 1}"
-    return path[-1]
+    return path[-1] if path[-1].isprintable() else quoted(path[-1])
 
 
 def write(path: Keys, schema: Mapping[str, Any]) -> str:
     """A hint: what to write at ``path``, which is to fit ``schema``."""
     description = schema.get("description", "")
     if path and isinstance(path[-1], str):
-        return f"write {path[-1]}: {sample(schema)}" + (f" ({description})" if description else "")
+        return f"write {name_of(path)}: {sample(schema)}" + (
+            f" ({description})" if description else ""
+        )
     return f"write {description}" if description else ""
 
 

@@ -26,7 +26,7 @@ def listed(items: Sequence[dict[str, Any]], lines: Iterable[str], *, as_json: bo
         document({"schema": 1, "exit": code, "items": list(items)})
         return code
     for line in lines:
-        sys.stdout.write(line + "\n")
+        sys.stdout.write(printable(line) + "\n")
     if not items:
         sys.stderr.write("shakeout: nothing is selected; name a case, a folder or a suite\n")
     return code
@@ -37,10 +37,15 @@ def refused(error: CaseErrors | UsageError, *, as_json: bool) -> int:
     if as_json:
         document({"schema": 1, "exit": INVALID, "errors": _entries(error)})
     elif isinstance(error, CaseErrors):
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write("".join(f"{printable(str(one))}\n" for one in error.errors))
     else:
-        sys.stderr.write(f"shakeout: {error}\n")
+        sys.stderr.write(f"shakeout: {printable(str(error))}\n")
     return INVALID
+
+
+def printable(line: str) -> str:
+    """A line without what a terminal would take for a command."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in line)
 
 
 def document(content: dict[str, Any]) -> None:

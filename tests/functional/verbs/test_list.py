@@ -66,6 +66,13 @@ def test_a_check_that_is_not_written_is_listed_as_such(folder: Path):
     ]
 
 
+def test_a_title_cannot_command_the_terminal(folder: Path):
+    (folder / "c.yaml").write_text('case: c\ntitle: "\\e[2Jgone\\nd"\nsubject: codex\n')
+    ended = shakeout("list", "c.yaml", cwd=folder)
+
+    assert ended.out == "c  \N{REPLACEMENT CHARACTER}[2Jgone\N{REPLACEMENT CHARACTER}d  (c.yaml)\n"
+
+
 def test_an_empty_selection_is_exit_3(folder: Path):
     assert shakeout("list", ".", "-k", "nothing", cwd=folder).code == 3
 

@@ -252,6 +252,16 @@ FAULTS = [
         "faults: [{fault: process.kill, when: {output: §'a('}}]\n",
         "regular expression",
     ),
+    bad(
+        "a trigger's path that leaves",
+        "faults: [{fault: process.kill, when: {file: §../x}}]\n",
+        "no path inside",
+    ),
+    bad(
+        "a trigger's path that is absolute",
+        "faults: [{fault: process.kill, when: {file: §/etc/x}}]\n",
+        "no path inside",
+    ),
     bad("a bad heal", "faults: [{fault: process.kill, until: {after: §soon}}]\n", "no duration"),
     bad("times where nothing is counted", "faults: [{fault: process.kill, §times: 2}]\n", "until"),
     bad("times of nothing", "faults: [{fault: model.truncate, times: §0}]\n", "at least 1"),
