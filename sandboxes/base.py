@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import enum
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -299,21 +299,47 @@ class Usage:
     disk_total: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Attempts:
-    """What watched programs attempted on a path or below it, whether they succeeded or not.
+class Depth(enum.StrEnum):
+    """How a path lies to a watched one."""
 
-    It is taken from the system calls that name a path, relative to whatever folder and
-    through whatever link. A lower bound: a descriptor that was open before is not seen, and a
-    program that changes a path in its memory during the call can hide it.
+    ON = "on"
+    IN = "in"  # directly
+    BELOW = "below"  # deeper
 
-    Attributes:
-        looks: to look, read or run.
-        writes: to make, change or remove, and to ask whether that is allowed.
+
+class Act(enum.StrEnum):
+    """What a system call was to do to a path, as far as it could get.
+
+    A call that the kernel turns down for what is there or is not there, whatever is allowed,
+    is a look.
     """
 
-    looks: int
-    writes: int
+    LOOK = "look"
+    READ = "read"  # open for reading, or ask whether that is allowed
+    RUN = "run"  # execute, or enter a folder
+    WRITE = "write"  # contents, mode, owner or times
+    NAME = "name"  # make, remove or rename
+
+
+@dataclass(frozen=True, slots=True)
+class Attempts:
+    """What watched programs attempted on a path and below it, whether it was allowed or not.
+
+    It is taken from the system calls that name a path, relative to whatever folder and
+    through whatever link. A lower bound: what goes through a descriptor that was open before
+    is not seen, and a program that changes a path in its memory during the call can hide it.
+    """
+
+    counts: Mapping[tuple[Depth, Act], int] = field(default_factory=dict)
+
+    def count(self, acts: Collection[Act] = tuple(Act), depths: Collection[Depth] = tuple(Depth)) -> int:
+        """How many there were of these."""
+        return sum(n for (depth, act), n in self.counts.items() if act in acts and depth in depths)
+
+    def since(self, before: Attempts) -> Attempts:
+        """What came on top of an earlier count."""
+        more = {key: n - before.counts.get(key, 0) for key, n in self.counts.items()}
+        return Attempts({key: n for key, n in more.items() if n})
 
 
 class Sandbox(Protocol):
@@ -370,8 +396,18 @@ class Sandbox(Protocol):
     def change(self, root: Root, path: str, mode: int, owner: str) -> Entry:
         """Give a path a mode and an owner (``agent`` or ``root``); gives what it was."""
 
-    def move(self, root: Root, path: str, to: str) -> None:
-        """Rename a path within its root."""
+    def restore(self, root: Root, path: str) -> None:
+        """Give what :meth:`change` changed its first mode and owner again, wherever it is now."""
+
+    def take(self, root: Root, path: str) -> None:
+        """Take a file or folder out of the sandbox, with all that is in it."""
+
+    def put_back(self, root: Root, path: str) -> None:
+        """Bring what was taken back to its place.
+
+        What the subject made there since stays; of a folder, what is missing comes back into
+        it. Where the folder that it was in is gone, it is gone too.
+        """
 
     def remount(self, path: str, *, read_only: bool) -> None:
         """Make the home, the workspace or ``/tmp`` read-only, or writable again."""

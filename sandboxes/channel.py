@@ -18,16 +18,23 @@ _ERRORS: dict[str, type[SandboxError]] = {
 }
 
 
+class Fate:
+    """Whether a sandbox is lost, and why; its channels share it, since it is lost as a whole."""
+
+    def __init__(self) -> None:
+        self.lost = ""
+
+
 class Channel:
     """A socket on which each request gets one reply; anything else raises.
 
-    After a missed deadline the conversation is out of step, so the channel counts as lost.
+    After a missed deadline the conversation is out of step, so the sandbox counts as lost.
     """
 
-    def __init__(self, sock: socket.socket, peer: str) -> None:
+    def __init__(self, sock: socket.socket, peer: str, fate: Fate) -> None:
         self._sock = sock
         self._peer = peer
-        self._lost = ""
+        self._fate = fate
 
     def fileno(self) -> int:
         """For ``poll``."""
@@ -81,13 +88,13 @@ class Channel:
 
     def close(self) -> None:
         """Hang up."""
-        self._lost = self._lost or f"{self._peer} was destroyed"
+        self._fate.lost = self._fate.lost or f"{self._peer} was destroyed"
         self._sock.close()
 
     def _alive(self) -> None:
-        if self._lost:
-            raise SandboxLost(self._lost)
+        if self._fate.lost:
+            raise SandboxLost(self._fate.lost)
 
     def _lose(self, why: str) -> SandboxLost:
-        self._lost = why
+        self._fate.lost = why
         return SandboxLost(why)

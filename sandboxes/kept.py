@@ -10,7 +10,9 @@ from typing import Any
 
 from sandboxes import clock
 from sandboxes.base import (
+    Act,
     Attempts,
+    Depth,
     Ended,
     Entry,
     Kind,
@@ -146,9 +148,17 @@ class KeptSandbox:
         reply = self._ask("change", root=root.value, path=path, mode=mode, owner=owner)
         return _known(reply["before"])
 
-    def move(self, root: Root, path: str, to: str) -> None:
-        """Rename a path within its root."""
-        self._ask("move", root=root.value, path=path, to=to)
+    def restore(self, root: Root, path: str) -> None:
+        """Give what was changed its first mode and owner again."""
+        self._ask("restore", root=root.value, path=path)
+
+    def take(self, root: Root, path: str) -> None:
+        """Take a file or folder out of the sandbox."""
+        self._ask("take", root=root.value, path=path)
+
+    def put_back(self, root: Root, path: str) -> None:
+        """Bring what was taken back to its place."""
+        self._ask("put_back", root=root.value, path=path)
 
     def remount(self, path: str, *, read_only: bool) -> None:
         """Make the home, the workspace or ``/tmp`` read-only, or writable again."""
@@ -183,7 +193,9 @@ class KeptSandbox:
 
     def attempts(self, path: str) -> Attempts:
         """The count so far."""
-        return Attempts(**self._ask("attempts", path=path))
+        counts = self._ask("attempts", path=path)["counts"]
+        pairs = {name.partition(".")[::2]: number for name, number in counts.items()}
+        return Attempts({(Depth(depth), Act(act)): n for (depth, act), n in pairs.items()})
 
     def usage(self) -> Usage:
         """The kernel's counters."""

@@ -24,7 +24,7 @@ from sandboxes.base import (
     Probe,
     SandboxSpec,
 )
-from sandboxes.channel import Channel
+from sandboxes.channel import Channel, Fate
 from sandboxes.errors import BackendUnavailable, SandboxError, SandboxLost
 from sandboxes.helper import cgroups
 from sandboxes.kept import KeptSandbox, item
@@ -138,14 +138,15 @@ class BubblewrapSite:
             except OSError as error:
                 ours.close()
                 raise SandboxLost(f"the helper of the run is gone: {error}") from error
-        keeper = Channel(ours, f"the keeper of sandbox {spec.name!r}")
+        fate = Fate()
+        keeper = Channel(ours, f"the keeper of sandbox {spec.name!r}", fate)
         try:
             answer = keeper.ask(body, payload, timeout=_BUILD_SECONDS)
         except SandboxError:
             keeper.close()
             raise
         fds = list(answer.fds)
-        init = Channel(socket.socket(fileno=fds.pop(0)), f"pid 1 of sandbox {spec.name!r}")
+        init = Channel(socket.socket(fileno=fds.pop(0)), f"pid 1 of sandbox {spec.name!r}", fate)
         packets = socket.socket(fileno=fds.pop(0)) if answer.body["packets"] else None
         listeners = {w: socket.socket(fileno=fd) for w, fd in zip(spec.listens, fds, strict=True)}
         return KeptSandbox(keeper, init, packets, listeners)

@@ -120,7 +120,10 @@ class Box:
         site, limits = self.ground.site, self.spec["limits"]
         if not site.provides:
             return
-        self.group = site.make(self.spec["name"])
+        try:
+            self.group = site.make(self.spec["name"])
+        except FileExistsError as error:
+            raise Failed(f"a sandbox named {self.spec['name']!r} is there already") from error
         if "memory" in site.provides:
             self.group.limit_memory(limits["memory"])
         if "pids" in site.provides:

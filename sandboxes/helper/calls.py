@@ -18,8 +18,7 @@ AT_FDCWD = -100
 AT_EMPTY_PATH = 0x1000
 AT_SYMLINK_NOFOLLOW = 0x100
 _AT_SYMLINK_FOLLOW = 0x400
-_WRITING = os.O_ACCMODE | os.O_CREAT | os.O_TRUNC
-
+CREAT_FLAGS = os.O_CREAT | os.O_WRONLY | os.O_TRUNC
 _ALLOW = 0x7FFF0000
 _NOTIFY = 0x7FC00000
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
@@ -27,24 +26,37 @@ _COOKIE = 4  # the argument, unused by execve, that tells the harness's own apar
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """One system call; arguments are counted from 0.
+class Named:
+    """A path among the arguments of a call; arguments are counted from 0.
 
     Attributes:
-        paths: of each path, where its folder's descriptor is (-1: it has none) and where it is.
-        writes: whether it changes what it names, whatever its flags are.
-        flags: where flags of ``open`` or a mode of ``access`` are, which say whether it writes.
-        how: where a pointer to flags of ``open`` is (``openat2``).
-        wanted: the bits there that mean writing.
+        folder: where the descriptor of the folder is that it is relative to; -1: it has none.
+        text: where the pointer to the path is; -1: it is what ``folder`` is open on.
+        act: what is done to it: ``look``, ``run``, ``write``, ``make`` (a name that is not
+            there yet), ``drop`` (one that is), ``put`` (either), or ``open`` and ``access``,
+            where the flags say it.
+    """
+
+    folder: int
+    text: int
+    act: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One system call.
+
+    Attributes:
+        paths: what it names; if the first of two is not there, nothing happens to the second.
+        flags: where the flags of ``open``, or the mode of ``access``, are.
+        behind: whether they are behind a pointer (``openat2``).
         follow: whether a link that is the last name is followed.
         at: where ``AT_`` flags are that say otherwise.
     """
 
-    paths: tuple[tuple[int, int], ...]
-    writes: bool = False
+    paths: tuple[Named, ...]
     flags: int = -1
-    how: int = -1
-    wanted: int = _WRITING
+    behind: bool = False
     follow: bool = True
     at: int = -1
 
@@ -56,53 +68,103 @@ class Call:
         return bool(arguments[self.at] & flag) is not self.follow
 
 
-_ONE, _AT = ((-1, 0),), ((0, 1),)
-_TWO, _TWO_AT = ((-1, 0), (-1, 1)), ((0, 1), (2, 3))
+def act(named: Named, flags: int, *, there: bool, folder: bool) -> str:
+    """What a call does to a path: ``look``, ``read``, ``run``, ``write`` or ``name``.
+
+    It goes no further than a look where the path is not as the call needs it: then the kernel
+    says so before it asks whether the call is allowed.
+
+    Args:
+        named: the path.
+        flags: of ``open``, or the mode of ``access``.
+        there: whether the path is there.
+        folder: whether the folder is there that it is in.
+    """
+    if named.act == "open":
+        return _opened(flags, there=there, folder=folder)
+    if named.act in {"make", "put"}:
+        return "name" if folder and not (there and named.act == "make") else "look"
+    if not there:
+        return "look"
+    if named.act == "access":
+        return next((name for bit, name in _ACCESS if flags & bit), "look")
+    return "name" if named.act == "drop" else named.act
+
+
+def _opened(flags: int, *, there: bool, folder: bool) -> str:
+    if flags & os.O_PATH:
+        return "look"
+    if not there:
+        return "name" if folder and flags & os.O_CREAT else "look"
+    if flags & os.O_CREAT and flags & os.O_EXCL:
+        return "look"
+    return "write" if flags & (os.O_ACCMODE | os.O_TRUNC) else "read"
+
+
+_ACCESS = ((os.W_OK, "write"), (os.R_OK, "read"), (os.X_OK, "run"))
+
+
+def _plain(act: str) -> tuple[Named, ...]:
+    return (Named(-1, 0, act),)
+
+
+def _at(act: str) -> tuple[Named, ...]:
+    return (Named(0, 1, act),)
+
+
+def _two(first: str, second: str) -> tuple[Named, ...]:
+    return (Named(-1, 0, first), Named(-1, 1, second))
+
+
+def _two_at(first: str, second: str) -> tuple[Named, ...]:
+    return (Named(0, 1, first), Named(2, 3, second))
+
+
 _CALLS: Mapping[str, Call] = {
-    "open": Call(_ONE, flags=1),
-    "openat": Call(_AT, flags=2),
-    "openat2": Call(_AT, how=2),
-    "creat": Call(_ONE, writes=True),
-    "stat": Call(_ONE),
-    "lstat": Call(_ONE, follow=False),
-    "newfstatat": Call(_AT, at=3),
-    "statx": Call(_AT, at=2),
-    "statfs": Call(_ONE),
-    "access": Call(_ONE, flags=1, wanted=os.W_OK),
-    "faccessat": Call(_AT, flags=2, wanted=os.W_OK),
-    "faccessat2": Call(_AT, flags=2, wanted=os.W_OK, at=3),
-    "readlink": Call(_ONE, follow=False),
-    "readlinkat": Call(_AT, follow=False),
-    "chdir": Call(_ONE),
-    "execve": Call(_ONE),
-    "execveat": Call(_AT, at=4),
-    "mkdir": Call(_ONE, writes=True, follow=False),
-    "mkdirat": Call(_AT, writes=True, follow=False),
-    "mknod": Call(_ONE, writes=True, follow=False),
-    "mknodat": Call(_AT, writes=True, follow=False),
-    "rmdir": Call(_ONE, writes=True, follow=False),
-    "unlink": Call(_ONE, writes=True, follow=False),
-    "unlinkat": Call(_AT, writes=True, follow=False),
-    "rename": Call(_TWO, writes=True, follow=False),
-    "renameat": Call(_TWO_AT, writes=True, follow=False),
-    "renameat2": Call(_TWO_AT, writes=True, follow=False),
-    "link": Call(_TWO, writes=True, follow=False),
-    "linkat": Call(_TWO_AT, writes=True, follow=False, at=4),
-    "symlink": Call(((-1, 1),), writes=True, follow=False),
-    "symlinkat": Call(((1, 2),), writes=True, follow=False),
-    "truncate": Call(_ONE, writes=True),
-    "chmod": Call(_ONE, writes=True),
-    "fchmod": Call(((0, -1),), writes=True),
-    "fchmodat": Call(_AT, writes=True),
-    "fchmodat2": Call(_AT, writes=True, at=3),
-    "chown": Call(_ONE, writes=True),
-    "lchown": Call(_ONE, writes=True, follow=False),
-    "fchown": Call(((0, -1),), writes=True),
-    "fchownat": Call(_AT, writes=True, at=4),
-    "utime": Call(_ONE, writes=True),
-    "utimes": Call(_ONE, writes=True),
-    "futimesat": Call(_AT, writes=True),
-    "utimensat": Call(_AT, writes=True, at=3),
+    "open": Call(_plain("open"), flags=1),
+    "openat": Call(_at("open"), flags=2),
+    "openat2": Call(_at("open"), flags=2, behind=True),
+    "creat": Call(_plain("open")),
+    "stat": Call(_plain("look")),
+    "lstat": Call(_plain("look"), follow=False),
+    "newfstatat": Call(_at("look"), at=3),
+    "statx": Call(_at("look"), at=2),
+    "statfs": Call(_plain("look")),
+    "access": Call(_plain("access"), flags=1),
+    "faccessat": Call(_at("access"), flags=2),
+    "faccessat2": Call(_at("access"), flags=2, at=3),
+    "readlink": Call(_plain("look"), follow=False),
+    "readlinkat": Call(_at("look"), follow=False),
+    "chdir": Call(_plain("run")),
+    "execve": Call(_plain("run")),
+    "execveat": Call(_at("run"), at=4),
+    "mkdir": Call(_plain("make"), follow=False),
+    "mkdirat": Call(_at("make"), follow=False),
+    "mknod": Call(_plain("make"), follow=False),
+    "mknodat": Call(_at("make"), follow=False),
+    "rmdir": Call(_plain("drop"), follow=False),
+    "unlink": Call(_plain("drop"), follow=False),
+    "unlinkat": Call(_at("drop"), follow=False),
+    "rename": Call(_two("drop", "put"), follow=False),
+    "renameat": Call(_two_at("drop", "put"), follow=False),
+    "renameat2": Call(_two_at("drop", "put"), follow=False),
+    "link": Call(_two("look", "make"), follow=False),
+    "linkat": Call(_two_at("look", "make"), follow=False, at=4),
+    "symlink": Call((Named(-1, 1, "make"),), follow=False),
+    "symlinkat": Call((Named(1, 2, "make"),), follow=False),
+    "truncate": Call(_plain("write")),
+    "chmod": Call(_plain("write")),
+    "fchmod": Call((Named(0, -1, "write"),)),
+    "fchmodat": Call(_at("write")),
+    "fchmodat2": Call(_at("write"), at=3),
+    "chown": Call(_plain("write")),
+    "lchown": Call(_plain("write"), follow=False),
+    "fchown": Call((Named(0, -1, "write"),)),
+    "fchownat": Call(_at("write"), at=4),
+    "utime": Call(_plain("write")),
+    "utimes": Call(_plain("write")),
+    "futimesat": Call(_at("write")),
+    "utimensat": Call(_at("write"), at=3),
 }
 _NEW = {"openat2": 437, "faccessat2": 439, "fchmodat2": 452}  # the same on every machine
 _MACHINES: Mapping[str, tuple[int, Mapping[str, int]]] = {

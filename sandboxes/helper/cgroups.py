@@ -46,17 +46,19 @@ class Site:
             FileExistsError: a sandbox of that name is there already.
         """
         by_name: dict[str, int] = {}
-        folders = []
+        folders: list[int] = []
+        made: list[int] = []
         try:
             for tree, parent in zip(self.trees, self.parents, strict=True):
                 os.mkdir(name, 0o755, dir_fd=parent)
-                fd = os.open(name, os.O_RDONLY | os.O_DIRECTORY, dir_fd=parent)
-                folders.append(fd)
-                by_name |= dict.fromkeys(tree.provides, fd)
+                made.append(parent)
+                folders.append(os.open(name, os.O_RDONLY | os.O_DIRECTORY, dir_fd=parent))
+                by_name |= dict.fromkeys(tree.provides, folders[-1])
         except OSError:
             for fd in folders:
                 os.close(fd)
-            self.remove(name)
+            for parent in made:  # and no other: a group that was there is somebody's
+                os.rmdir(name, dir_fd=parent)
             raise
         unified = next((t.hierarchy.unified for t in self.trees if "memory" in t.provides), False)
         freezer = next((t.hierarchy.unified for t in self.trees if "freezer" in t.provides), False)

@@ -64,13 +64,27 @@ def fill(spec: dict[str, Any], *, overlay: bool) -> None:
     else:
         _copy_skeleton()
     root = f"{BOX}/root-upper" if overlay else PLAIN_ROOT
+    zone = zone_file(spec["zone"])
     write(f"{root}/etc/hosts", hosts(spec["hosts"]))
     write(f"{root}/etc/timezone", spec["zone"] + "\n")
-    os.symlink(f"/usr/share/zoneinfo/{spec['zone']}", f"{root}/etc/localtime")
+    os.symlink(zone, f"{root}/etc/localtime")
     if spec["shim"]:
         write(f"{root}/etc/ld.so.preload", f"{SHIM}\n")
     for source, target, _ in _mounts(spec):
         _place(target, is_folder=os.path.isdir(source), overlay=overlay)
+
+
+def zone_file(zone: str) -> str:
+    """The file of a time zone.
+
+    Raises:
+        ValueError: there is none of that name.
+    """
+    path = f"/usr/share/zoneinfo/{zone}"
+    if ".." in zone.split("/") or (zone != "UTC" and not os.path.isfile(path)):
+        msg = f"{zone!r} is no time zone of this machine: expected a name below /usr/share/zoneinfo"
+        raise ValueError(msg)
+    return path
 
 
 def bubblewrap(program: str, spec: dict[str, Any], *, overlay: bool, uid: int) -> list[str]:

@@ -175,10 +175,10 @@ def _watch(box: Box, request: wire.Message) -> Answer:
 
 
 def _attempts(box: Box, request: wire.Message) -> Answer:
-    count = _watcher(box).counts.get(os.fsencode(request.body["path"]))
-    if count is None:
+    counts = _watcher(box).counts.get(os.fsencode(request.body["path"]))
+    if counts is None:
         raise Failed(f"nobody watches {request.body['path']!r}: ask to watch it first")
-    return Answer({"looks": count.looks, "writes": count.writes})
+    return Answer({"counts": counts})
 
 
 def _watcher(box: Box) -> watch.Watcher:

@@ -86,7 +86,7 @@ class Server:
         with contextlib.suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 name = self.keepers.pop(ended[0], "")
-                if name and ended[1]:
+                if name and ended[1] and name not in self.keepers.values():
                     self.ground.site.remove(name)
 
     def close(self) -> None:

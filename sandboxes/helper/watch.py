@@ -39,6 +39,8 @@ _GO_ON = 1
 _EMPTY = bytes(_NOTICE.size)
 _PAGE, _PIECE, _LONGEST = 4096, 256, 4096
 _LINKS = 8
+#: ``on``, ``in`` or ``below``, a dot, and what :func:`.calls.act` gives; to how often.
+Counts = dict[str, int]
 _IN_ROOT = kernel.RESOLVE_IN_ROOT | kernel.RESOLVE_NO_MAGICLINKS
 
 
@@ -59,25 +61,17 @@ def install(reports: int) -> int:
 
 
 @dataclass(slots=True)
-class Count:
-    """Attempts on a path or below it."""
-
-    looks: int = 0
-    writes: int = 0
-
-
-@dataclass(slots=True)
 class Watcher:
     """The keeper's side of all watched programs of a sandbox."""
 
     reports: socket.socket
-    counts: dict[bytes, Count] = field(default_factory=dict)
+    counts: dict[bytes, Counts] = field(default_factory=dict)
     _listeners: set[int] = field(default_factory=set)
     _root: int = -1
 
     def watch(self, path: bytes) -> None:
         """Count from now on what is attempted on ``path`` and below it."""
-        self.counts.setdefault(path, Count())
+        self.counts.setdefault(path, {})
 
     def hear(self, fd: int, poller: select.epoll) -> None:
         """Something came in on ``fd``, which is the reports' or a listener's."""
@@ -109,40 +103,44 @@ class Watcher:
             fcntl.ioctl(listener, _SEND, _ANSWER.pack(identity, 0, 0, _GO_ON))
         except OSError:  # likewise; it did not happen
             return True
-        for count, writes in found:
-            count.looks += not writes
-            count.writes += writes
+        for counts, what in found:
+            counts[what] = counts.get(what, 0) + 1
         return True
 
     def _met(
         self, pid: int, call: calls.Call, arguments: tuple[int, ...]
-    ) -> list[tuple[Count, bool]]:
-        """The counts that a call adds to, and whether as a write; none if it cannot be read."""
+    ) -> list[tuple[Counts, str]]:
+        """The counts that a call adds to, and as what; none if it cannot be read."""
         with contextlib.suppress(OSError):
             follow = call.follows(arguments)
-            named = [self._canonical(pid, arguments, at, follow=follow) for at in call.paths]
-            met = [
-                count
-                for path, count in self.counts.items()
-                if any(name == path or name.startswith(path + b"/") for name in named)
+            places = [self._find(pid, arguments, named, follow=follow) for named in call.paths]
+            found = [
+                (counts, where, place)
+                for path, counts in self.counts.items()
+                for place in places
+                if (where := _where(place.path, path))
             ]
-            if met:
-                writes = _writes(pid, call, arguments)
-                return [(count, writes) for count in met]
+            if found:
+                flags = _flags(pid, call, arguments)
+                vain = len(places) > 1 and not places[0].there
+                return [
+                    (counts, f"{where}.{'look' if vain else place.act(flags)}")
+                    for counts, where, place in found
+                ]
         return []
 
-    def _canonical(
-        self, pid: int, arguments: tuple[int, ...], at: tuple[int, int], *, follow: bool
-    ) -> bytes:
-        folder, where = at
-        path = _text(pid, arguments[where]) if where >= 0 and arguments[where] else b""
+    def _find(
+        self, pid: int, arguments: tuple[int, ...], named: calls.Named, *, follow: bool
+    ) -> _Place:
+        at = arguments[named.text] if named.text >= 0 else 0
+        path = _text(pid, at) if at else b""
         if not path.startswith(b"/"):
-            fd = _descriptor(arguments[folder]) if folder >= 0 else calls.AT_FDCWD
+            fd = _descriptor(arguments[named.folder]) if named.folder >= 0 else calls.AT_FDCWD
             link = "cwd" if fd == calls.AT_FDCWD else f"fd/{fd}"
             path = os.readlink(f"/proc/{pid}/{link}".encode()) + b"/" + path
         if self._root < 0:
             self._root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_CLOEXEC)
-        return resolve(self._root, path, follow=follow)
+        return _Place(named, *resolve(self._root, path, follow=follow))
 
     def close(self) -> None:
         """Let go of everything; whoever still waits for an answer must be dead."""
@@ -152,6 +150,23 @@ class Watcher:
                 os.close(fd)
         self._listeners.clear()
         self._root = -1
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a path of a call leads, and how much of it is there."""
+
+    named: calls.Named
+    path: bytes
+    missing: bytes
+
+    @property
+    def there(self) -> bool:
+        return not self.missing
+
+    def act(self, flags: int) -> str:
+        folder = b"/" not in self.missing
+        return calls.act(self.named, flags, there=self.there, folder=folder)
 
 
 _CALLS = calls.calls()
@@ -167,13 +182,21 @@ def _descriptor(argument: int) -> int:
     return ctypes.c_int(argument & 0xFFFFFFFF).value
 
 
-def _writes(pid: int, call: calls.Call, arguments: tuple[int, ...]) -> bool:
-    if call.flags >= 0:
-        return bool(arguments[call.flags] & call.wanted)
-    if call.how >= 0:
-        flags = kernel.read_memory(pid, arguments[call.how], 8)
-        return bool(int.from_bytes(flags, "little") & call.wanted)
-    return call.writes
+def _flags(pid: int, call: calls.Call, arguments: tuple[int, ...]) -> int:
+    if call.flags < 0:
+        return calls.CREAT_FLAGS
+    if call.behind:
+        return int.from_bytes(kernel.read_memory(pid, arguments[call.flags], 8), "little")
+    return arguments[call.flags]
+
+
+def _where(path: bytes, watched: bytes) -> str:
+    """Whether a path is ``on``, ``in`` or ``below`` a watched one; empty where it is neither."""
+    if path == watched:
+        return "on"
+    if not path.startswith(watched + b"/"):
+        return ""
+    return "below" if b"/" in path[len(watched) + 1 :] else "in"
 
 
 def _text(pid: int, address: int) -> bytes:
@@ -189,10 +212,11 @@ def _text(pid: int, address: int) -> bytes:
     raise OSError(errno.ENAMETOOLONG, "a path without an end")
 
 
-def resolve(root: int, path: bytes, *, follow: bool) -> bytes:
+def resolve(root: int, path: bytes, *, follow: bool) -> tuple[bytes, bytes]:
     """Where a path leads below ``root``, links and ``..`` resolved as the kernel does it.
 
-    What is not there is taken as it is written, below the last folder that is there.
+    What is not there is taken as it is written, below the last folder that is there, and is
+    given beside.
     """
     flags = os.O_PATH if follow else os.O_PATH | os.O_NOFOLLOW
     for _ in range(_LINKS):
@@ -203,9 +227,9 @@ def resolve(root: int, path: bytes, *, follow: bool) -> bytes:
         finally:
             os.close(folder)
         if not target:
-            return posixpath.normpath(where + b"/" + rest) if rest else where
+            return (posixpath.normpath(where + b"/" + rest) if rest else where), rest
         path = target if target.startswith(b"/") else where + b"/" + target
-    return path
+    raise OSError(errno.ELOOP, "too many links")
 
 
 def _deepest(root: int, path: bytes, flags: int) -> tuple[int, bytes]:

@@ -68,7 +68,7 @@ def make(place, request) -> Iterator[Callable[..., Room]]:
 
 
 @pytest.fixture
-def room(make) -> Room:
+def room(make: Callable[..., Room]) -> Room:
     """A plain sandbox."""
     return make()
 
