@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
@@ -70,5 +69,13 @@ def test_both_agents_fail_at_something_and_neither_at_everything():
         assert 5 <= known <= len(FILES) - 5
 
 
-def test_no_case_lies_in_a_subfolder():
-    assert sorted(path for path in Path(PACK).rglob("*") if path.is_file()) == FILES
+@pytest.mark.parametrize("case", cases(), ids=named)
+def test_a_case_names_what_a_careless_agent_breaks(case: Case):
+    (sabotage,) = case.sabotage
+    assert sabotage.name == "careless-agent"
+    assert [path.name for path in case.workspace.mounts] == ["careless.py"]
+
+
+def test_nothing_else_lies_in_the_pack():
+    there = {path for path in PACK.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    assert there == {*FILES, PACK / "careless.py"}
