@@ -8,33 +8,33 @@ from dataclasses import dataclass
 from harness import sentinels
 from harness.case.model import Case
 from harness.collect import Collected, PathKey
-from harness.evidence.changes import path_state
 from harness.evidence.model import (
     Evidence,
     FaultRecord,
     ModelRecord,
     Network,
     Output,
-    PathState,
     Processes,
     Request,
     SecretHit,
-    path_from_text,
 )
+from harness.evidence.states import end_states
 from harness.secrets import Screen
 from harness.stage import Ending
-from sandboxes.base import Kind, Listing, Manifest, Root
+from sandboxes.base import Listing, Root
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
     """What was recorded while the subject lived, all of it closed by now.
 
-    ``collected`` is ``None`` where the trees could not be taken.
+    ``collected`` is ``None`` where the trees could not be taken; ``whole_system`` says that
+    changes outside home, workspace and ``/tmp`` are recorded too.
     """
 
     before: Listing
     collected: Collected | None
+    whole_system: bool
     processes: Processes
     requests: Sequence[Request]
     model: ModelRecord
@@ -78,10 +78,10 @@ def assemble(case: Case, wanted: Sequence[PathKey], screen: Screen, seen: Record
     final = None if seen.final_text is None else screen.screen(seen.final_text.encode())[0]
     return Evidence(
         changes=got.changes if got else (),
-        paths=_states(wanted, got),
+        paths=end_states(got.listing, wanted) if got else {},
         contents={key: data for key, data in contents.items() if got and key not in got.cut},
         sentinels=_sentinels(seen.before, got),
-        listed=frozenset(Root) if got else frozenset(),
+        listed=_listed(seen),
         requests=seen.requests,
         stdout=stdout,
         stderr=stderr,
@@ -126,34 +126,11 @@ def _unscanned(seen: Recorded) -> list[str]:
     return places + sorted(f"file:{root}:{path}" for root, path in got.cut | got.unread)
 
 
-def _states(wanted: Sequence[PathKey], got: Collected | None) -> Mapping[PathKey, PathState | None]:
-    if got is None:
-        return {}
-    found: dict[PathKey, PathState | None] = {}
-    for root, path in wanted:
-        tree = _tree(got.listing, root)
-        if tree is None or _behind_link(tree, path):
-            continue
-        entry = tree.get(path_from_text(path))
-        found[root, path] = None if entry is None else path_state(entry)
-    return found
-
-
-def _tree(listing: Listing, root: Root) -> Manifest | None:
-    match root:
-        case Root.HOME:
-            return listing.home
-        case Root.WORKSPACE:
-            return listing.workspace
-        case Root.SYSTEM:
-            return {c.path: c.after for c in listing.system if c.after is not None}
-
-
-def _behind_link(tree: Manifest, path: str) -> bool:
-    """Whether a folder on the way is a link: then the path is somewhere else."""
-    parts = path_from_text(path).split("/")
-    above = ("/".join(parts[:n]) for n in range(1, len(parts)))
-    return any((entry := tree.get(step)) is not None and entry.kind is Kind.LINK for step in above)
+def _listed(seen: Recorded) -> frozenset[Root]:
+    """The trees of which every change is known."""
+    if seen.collected is None:
+        return frozenset()
+    return frozenset(Root) if seen.whole_system else frozenset({Root.HOME, Root.WORKSPACE})
 
 
 def _sentinels(before: Listing, got: Collected | None) -> Mapping[str, tuple[bool, bool]]:

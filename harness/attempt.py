@@ -252,6 +252,7 @@ class Attempt:
         recorded = Recorded(
             before=before,
             collected=collected,
+            whole_system="files.system" in self.trial.capabilities,
             processes=processes,
             requests=stage.services.requests(),
             model=stage.services.model(),

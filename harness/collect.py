@@ -14,7 +14,7 @@ from harness.evidence.changes import diff
 from harness.evidence.model import FileChange, Lingering, Processes, path_from_text, path_text
 from harness.stage import Stage
 from sandboxes import clock
-from sandboxes.base import Listing, Process, Root, Usage
+from sandboxes.base import Kind, Listing, Process, Root, Usage
 
 #: Of one file, and of all files of a trial that nobody asked for, bytes.
 CONTENT_CAP = 4 << 20
@@ -105,6 +105,7 @@ def collect(stage: Stage, before: Listing, wants: Wants) -> Collected:
     contents: dict[PathKey, bytes] = {}
     cut: set[PathKey] = set()
     unread: set[PathKey] = set()
+    files = _files(listing)
     room = TOTAL_CAP
     for key in dict.fromkeys((*wants.paths, *_worth_reading(changes, wants))):
         asked = key in wants.paths or wants.scan
@@ -112,7 +113,7 @@ def collect(stage: Stage, before: Listing, wants: Wants) -> Collected:
             continue
         data = _read_out(stage, key)
         if data is None:
-            unread.add(key)
+            unread |= {key} & files
             continue
         if len(data) > CONTENT_CAP:
             cut.add(key)
@@ -122,6 +123,22 @@ def collect(stage: Stage, before: Listing, wants: Wants) -> Collected:
     sandbox.kill()
     journal.write("killed", copied=len(contents))
     return Collected(listing, changes, contents, frozenset(cut), frozenset(unread), usage)
+
+
+def _files(listing: Listing) -> set[PathKey]:
+    """Every regular file that was listed."""
+    trees = {Root.HOME: listing.home, Root.WORKSPACE: listing.workspace}
+    found = {
+        (root, path_text(path))
+        for root, tree in trees.items()
+        for path, entry in tree.items()
+        if entry.kind is Kind.FILE
+    }
+    return found | {
+        (Root.SYSTEM, path_text(change.path))
+        for change in listing.system
+        if change.after is not None and change.after.kind is Kind.FILE
+    }
 
 
 def _worth_reading(changes: Sequence[FileChange], wants: Wants) -> Iterator[PathKey]:
