@@ -6,7 +6,9 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Callable
-from typing import Final
+from typing import Final, cast
+
+from harness.services.sender import reset
 
 _AT_ONCE: Final = 64
 _MOST: Final = 4096
@@ -71,10 +73,9 @@ class NameStream(asyncio.Protocol):
         self._buffer = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - for the type alone
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)
         if not self._came(self):
-            transport.abort()
+            self._transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's
         self._left(self)
@@ -96,4 +97,4 @@ class NameStream(asyncio.Protocol):
 
     def reset(self, how: str = "cut") -> None:  # noqa: ARG002 - as of a connection of HTTP
         """End it at once."""
-        self._transport.abort()
+        reset(self._transport)

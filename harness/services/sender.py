@@ -152,10 +152,7 @@ class Sender:
 
     def reset(self) -> None:
         """Close the connection with a reset."""
-        if not self._transport.is_closing():
-            sock: socket.socket = self._transport.get_extra_info("socket")
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_OFF)
-        self._transport.abort()
+        reset(self._transport)
 
     def bytes_sent(self) -> int:
         """Bytes of this reply that the kernel has taken, up to the last slice or two."""
@@ -168,6 +165,14 @@ class Sender:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+
+def reset(transport: asyncio.Transport) -> None:
+    """Close a connection at once, with a reset (RST) and not a FIN."""
+    if not transport.is_closing():
+        sock: socket.socket = transport.get_extra_info("socket")
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_OFF)
+    transport.abort()
 
 
 def _unacknowledged(transport: asyncio.Transport) -> int:

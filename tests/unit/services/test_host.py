@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import resource
+import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +19,7 @@ from harness.services.record import Shelf
 from harness.services.reply import End, Part, Wire
 from sandboxes.base import Listen
 from tests.unit.services.stand import (
+    PORT,
     Rewrite,
     Scripted,
     address,
@@ -117,18 +120,21 @@ def test_connections_beyond_the_limit_wait_for_a_place(host):
 def test_running_out_of_descriptors_is_survived(host):
     where = address()
     live = host.serve(Cast([Scripted()], {"upstream": where}), listening(where))
+    clients = [socket.socket() for _ in range(3)]
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    client = connect(where)
-    with connect(where) as other:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max(open_files()), hard))
-        try:
-            time.sleep(0.05)
-        finally:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        for sock in (client, other):
-            sock.sendall(get())
-            assert read(sock, len(hello())) == hello()
-    client.close()
+    lowest_free = next(n for n in itertools.count() if n not in open_files())
+    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest_free, hard))
+    try:
+        for client in clients:
+            client.settimeout(5)
+            client.connect((where, PORT))
+            client.sendall(get())
+        time.sleep(0.1)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    for client in clients:
+        assert read(client, len(hello())) == hello()
+        client.close()
     live.close()
     assert live.failure() is None
 
