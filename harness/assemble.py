@@ -18,6 +18,7 @@ from harness.evidence.model import (
     Request,
     SecretHit,
 )
+from harness.evidence.screened import hits_in_names, screened
 from harness.evidence.states import end_states
 from harness.secrets import Screen
 from harness.stage import Ending
@@ -58,16 +59,16 @@ def assemble(case: Case, wanted: Sequence[PathKey], screen: Screen, seen: Record
     """
     hits: list[SecretHit] = []
 
-    def screened(data: bytes, where: str) -> bytes:
-        clean, marks = screen.screen(data)
+    def clean(data: bytes, where: str) -> bytes:
+        without, marks = screen.screen(data)
         hits.extend(SecretHit(mark.name, mark.encoding, where) for mark in marks)
-        return clean
+        return without
 
-    stdout = _screened_output(seen.stdout, screened(seen.stdout.data, "stdout"))
-    stderr = _screened_output(seen.stderr, screened(seen.stderr.data, "stderr"))
+    stdout = _screened_output(seen.stdout, clean(seen.stdout.data, "stdout"))
+    stderr = _screened_output(seen.stderr, clean(seen.stderr.data, "stderr"))
     got = seen.collected
     contents = {
-        (root, path): screened(data, f"file:{root}:{path}")
+        (root, path): clean(data, f"file:{root}:{path}")
         for (root, path), data in (got.contents if got else {}).items()
     }
     hits += [
@@ -75,9 +76,10 @@ def assemble(case: Case, wanted: Sequence[PathKey], screen: Screen, seen: Record
         for request in seen.requests
         for mark in request.secrets
     ]
-    final = None if seen.final_text is None else screen.screen(seen.final_text.encode())[0]
-    return Evidence(
-        changes=got.changes if got else (),
+    changes = got.changes if got else ()
+    hits += hits_in_names(changes, seen.network, screen)
+    evidence = Evidence(
+        changes=changes,
         paths=end_states(got.listing, wanted) if got else {},
         contents={key: data for key, data in contents.items() if got and key not in got.cut},
         sentinels=_sentinels(seen.before, got),
@@ -91,12 +93,13 @@ def assemble(case: Case, wanted: Sequence[PathKey], screen: Screen, seen: Record
         model=seen.model,
         ended_by=_ended_by(seen.ending, got),
         exit_code=seen.ending.exit_code,
-        final_text=None if final is None else final.decode("utf-8", "replace"),
+        final_text=seen.final_text,
         secrets=tuple(hits) if case.secrets else None,
         own=seen.own,
         prices=case.prices,
         notes={"unscanned": _unscanned(seen)},
     )
+    return screened(evidence, screen)
 
 
 def _mark(text: str) -> tuple[str, str]:

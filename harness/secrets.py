@@ -28,6 +28,7 @@ _RANDOM = 40
 _BLOCK = 1 << 18
 _LONGEST_FORM = 16  # times a secret's length, escapes and separators included
 _LEAST = 12
+_WRITTEN = re.compile(r"\[secret:([^\]:]+):([a-z0-9-]+)\]")
 _PACKED = {"base64": (3, rb"[A-Za-z0-9+/_-]"), "base32": (5, rb"[A-Za-z2-7]")}
 
 
@@ -116,6 +117,11 @@ class Screen:
             return text, ()
         data, marks = self.screen(text.encode("utf-8", "surrogateescape"))
         return (data.decode("utf-8", "surrogateescape") if marks else text), marks
+
+    def written(self, text: str) -> tuple[Mark, ...]:
+        """The marks that stand in a text which has been screened already."""
+        known = {name for name, _ in self._exact}
+        return tuple(Mark(*found) for found in _WRITTEN.findall(text) if found[0] in known)
 
     def hits(self, data: bytes) -> list[_Hit]:
         """Where the secrets are, in order, overlaps merged; meant for one block of data."""
