@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.house.checkout import ROOT
 
@@ -82,3 +84,25 @@ def test_the_contributor_s_guide_names_only_paths_that_are_there():
 
     assert paths != []
     assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_set_up_is_quick_and_silent_where_nothing_is_to_do():
+    run(ROOT / "ci/setup", "--no-agents")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    again = run(ROOT / "ci/setup", "--no-agents")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+
+    assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 1
+
+
+def test_the_workflow_pins_its_actions_and_grants_nothing_by_default():
+    workflow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())
+    jobs = workflow["jobs"]
+    used = [step["uses"] for job in jobs.values() for step in job["steps"] if "uses" in step]
+
+    assert used != []
+    assert all(re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", action) for action in used)
+    assert workflow["permissions"] == {}
+    assert all(job["timeout-minutes"] <= 90 for job in jobs.values())
+    assert set(jobs["done"]["needs"]) == set(jobs) - {"done"}
