@@ -24,7 +24,7 @@ from harness.inside import environment
 from harness.journal import Journal
 from harness.oracles.look import wanted
 from harness.packets import PacketCounter
-from harness.plan import Trial, shims_clock
+from harness.plan import Trial, shims_clock, watches_files
 from harness.repository import make_repository
 from harness.secrets import Screen
 from harness.services.base import HttpService
@@ -145,6 +145,7 @@ class Attempt:
             listens=self._addresses().listens,
             zone=case.sandbox.clock.zone or _UTC,
             wall_clock=shims_clock(case),
+            watch=watches_files(case),
         )
 
     def _addresses(self) -> Plan:

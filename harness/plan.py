@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from harness.case.expand import expand
 from harness.case.model import Case, Fault, Step, SubjectRef
 from harness.errors import Lack
+from harness.faults.met import ATTEMPTS
 from harness.faults.registry import FAULTS
 from harness.subjects.base import Identity, Missing, Subject
 from harness.subjects.registry import SUBJECTS
@@ -170,6 +171,11 @@ def needs(case: Case) -> frozenset[str]:
 def shims_clock(case: Case) -> bool:
     """Whether the wall clock of this case is moved, at the start or by a fault."""
     return case.sandbox.clock.at is not None or any(_moves_clock(f) for f in case.faults)
+
+
+def watches_files(case: Case) -> bool:
+    """Whether a fault of this case has to know what the subject attempts on a path."""
+    return any(ATTEMPTS in FAULTS[fault.fault].needs for fault in case.faults)
 
 
 def _moves_clock(fault: Fault) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import signal as signals
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from harness.arming import Arming
 from harness.capture import Capture
@@ -127,7 +127,8 @@ class Stage:
 
     def _start_main(self) -> None:
         self.ending = Ending()
-        self.main = self._start(self.argv, self.env, AGENT, self.stdout, self.stderr)
+        spec = self._spec(self.argv, AGENT, self.stdout, self.stderr)
+        self.main = self._start(replace(spec, watched=True))
         self.journal.write("started", process=self.main, argv=list(self.argv))
 
     def _wait_main(self, step: Step) -> None:
@@ -159,20 +160,17 @@ class Stage:
 
     # -- processes
 
-    def _start(
-        self,
-        argv: Sequence[str],
-        env: Mapping[str, str],
-        user: str,
-        stdout: Capture,
-        stderr: Capture,
-    ) -> int:
-        out, err = stdout.pipe(), stderr.pipe()
+    def _spec(
+        self, argv: Sequence[str], user: str, stdout: Capture, stderr: Capture
+    ) -> ProcessSpec:
+        return ProcessSpec(argv, self.env, stdout.pipe(), stderr.pipe(), WORKSPACE, user)
+
+    def _start(self, spec: ProcessSpec) -> int:
         try:
-            return self.sandbox.start(ProcessSpec(argv, env, out, err, cwd=WORKSPACE, user=user))
+            return self.sandbox.start(spec)
         finally:
-            os.close(out)
-            os.close(err)
+            os.close(spec.stdout)
+            os.close(spec.stderr)
 
     def run(
         self, argv: Sequence[str], user: str = AGENT, at_most: float | None = None
@@ -184,7 +182,7 @@ class Stage:
             and what it printed.
         """
         capture = self.aside()
-        number = self._start(argv, self.env, user, capture, capture)
+        number = self._start(self._spec(argv, user, capture, capture))
         if not self.until(lambda: number in self._ended, at_most):
             self.sandbox.signal(number, signals.SIGKILL)
             self.until(lambda: number in self._ended, GRACE)

@@ -1,4 +1,4 @@
-"""``filesystem.permission``: a path belongs to somebody else and lets nobody in."""
+"""``filesystem.permission``: a path belongs to somebody else and does not let everybody in."""
 
 from __future__ import annotations
 
@@ -6,25 +6,35 @@ from dataclasses import dataclass
 
 from harness.case.model import Params
 from harness.faults.base import Landing, Layer, Place
+from harness.faults.met import ATTEMPTS, Barred, Met, expect
 from harness.faults.paths import inside, locate
 from harness.faults.schemas import params, text
-from sandboxes.base import AGENT, ROOT, Entry, Root
+from sandboxes.base import ROOT, Act, Depth, Kind, Root
+from sandboxes.errors import SandboxError
+
+_BITS = ((4, "-r", Act.READ), (2, "-w", Act.WRITE), (1, "-x", Act.RUN))
+
+
+def barred(mode: int, kind: Kind) -> Barred:
+    """What a path of this mode, which is root's, refuses to everybody else."""
+    on = tuple(act for bit, _, act in _BITS if not mode & bit)
+    if kind is not Kind.DIR:
+        return {Depth.ON: on, Depth.IN: (), Depth.BELOW: ()}
+    below = () if mode & 1 else tuple(Act)
+    return {Depth.ON: on, Depth.IN: below or (() if mode & 2 else (Act.NAME,)), Depth.BELOW: below}
 
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
     root: Root
     path: str
-    was: Entry
-    refused: bool
+    met: Met
 
     def landing(self, place: Place) -> Landing:
-        what = "refused" if self.refused else "let through"
-        return Landing(int(self.refused), f"a canary's look at {self.path} was {what}")
+        return self.met.landing(place)
 
     def heal(self, place: Place) -> None:
-        if place.sandbox.exists(self.root, self.path):
-            place.sandbox.change(self.root, self.path, self.was.mode, AGENT)
+        place.sandbox.restore(self.root, self.path)
 
 
 class Permission:
@@ -32,20 +42,27 @@ class Permission:
 
     name = "filesystem.permission"
     summary = (
-        "A file or folder is given to root with a mode that lets nobody in; a canary shows it."
+        "A file or folder is given to root with a mode that refuses something to all others; "
+        "it lands when the subject tries just that."
     )
     layer = Layer.FILESYSTEM
-    needs = ("user.separate",)
+    needs = ("user.separate", ATTEMPTS)
     live = False
     schema = params(
         ("path",),
         path=text("relative to the workspace, or ~/…"),
-        mode=text("octal mode", pattern="^0[0-7]{3}$", default="0000"),
+        mode=text("octal mode, its last digit below 7", pattern="^0[0-7]{2}[0-6]$", default="0000"),
     )
 
     def inject(self, params: Params, place: Place) -> _Taken:
-        """Take it away, and have a canary try to read it."""
+        """Take the right away, and have a canary ask for it."""
         root, path = locate(params["path"])
-        was = place.sandbox.change(root, path, int(params["mode"], 8), ROOT)
-        code, _ = place.canary(["/usr/bin/test", "-r", inside(params["path"])])
-        return _Taken(root, path, was, code == 1)
+        there, mode = inside(params["path"]), int(params["mode"], 8)
+        was = place.sandbox.change(root, path, mode, ROOT)
+        refused = next(test for bit, test, _ in _BITS if not mode & bit)
+        try:
+            expect(place, ["/usr/bin/test", refused, there], 1, f"{there} refused")
+        except SandboxError:
+            place.sandbox.restore(root, path)
+            raise
+        return _Taken(root, path, Met.begin(place, there, barred(mode, was.kind)))

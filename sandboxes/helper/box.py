@@ -26,7 +26,9 @@ from sandboxes.helper import (
     network,
     overlay,
     paths,
+    rows,
     stage,
+    taken,
     watch,
     wire,
 )
@@ -81,6 +83,8 @@ class Box:
     namespace: int = -1  # the mount namespace inside
     frozen: bool = False
     watcher: watch.Watcher | None = None
+    taken: taken.Taken = field(default_factory=lambda: taken.Taken(stage.TAKEN))
+    changed: dict[tuple[str, str], tuple[int, rows.Row]] = field(default_factory=dict)
 
     def build(self, payload: bytes) -> tuple[dict[str, Any], list[socket.socket]]:
         """Make the sandbox; gives the answer and the sockets to hand out."""
@@ -205,14 +209,18 @@ class Box:
         """Do something in the sandbox's mount namespace, in a child."""
         pid = os.fork()
         if pid == 0:
-            code = 1
-            with contextlib.suppress(OSError):
+            code = errno.EIO
+            try:
                 kernel.setns(self.namespace, kernel.NEWNS)
                 action()
                 code = 0
+            except OSError as error:
+                code = error.errno or code
             os._exit(code)
-        if os.waitpid(pid, 0)[1]:
-            raise Failed("the mount could not be changed inside the sandbox")
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        if code:
+            why = os.strerror(code) if code > 0 else f"signal {-code}"
+            raise Failed(f"the mount could not be changed inside the sandbox: {why}")
 
     def remove(self) -> list[str]:
         """End everything; gives what could not be removed."""

@@ -48,6 +48,7 @@ RESOLVE_IN_ROOT = 0x10
 
 _SECCOMP_SET_MODE_FILTER = 1
 _NEW_LISTENER = 8
+_RENAME_NOREPLACE = 1
 _WAIT_KILLABLE = 32  # since Linux 5.19: a call that was heard is not interrupted by a signal
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -211,6 +212,13 @@ def packet_filter(code: bytes) -> tuple[bytes, object]:
     """A ``struct sock_fprog`` for ``SO_ATTACH_FILTER``, and what must live as long."""
     buffer = ctypes.create_string_buffer(code, len(code))
     return bytes(_Filter(len(code) // 8, ctypes.addressof(buffer))), buffer
+
+
+def rename_to_free(folder: int, name: bytes, to_folder: int, to: bytes) -> None:
+    """Rename, unless something has the new name already (``FileExistsError``)."""
+    _check(
+        _libc.renameat2(folder, name, to_folder, to, _RENAME_NOREPLACE), f"rename {os.fsdecode(to)}"
+    )
 
 
 def open_beneath(folder: int, path: bytes, flags: int, mode: int = 0) -> int:

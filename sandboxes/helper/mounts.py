@@ -20,6 +20,7 @@ from sandboxes.helper.stage import (
     SCRATCH,
     SHIM,
     SKELETON,
+    TAKEN,
     USR,
     WORKSPACE,
     copy_file,
@@ -41,6 +42,7 @@ def make_box(uid: int, size: int) -> None:
         os.chown(path, uid, uid)
         os.chmod(path, mode)
     os.mkdir(CLOCK, 0o755)
+    os.mkdir(TAKEN, 0o700)
     write(f"{BOX}/ballast", ".")  # so that the space in use is never nothing: size=0 means no limit
 
 

@@ -106,12 +106,34 @@ def _change(box: Box, request: wire.Message) -> Answer:
     owner = 0 if body["owner"] == "root" else box.ground.uid
     if owner == 0 and not box.ground.root_grade:
         raise Failed("a path cannot be given to root: there is one user only (user grade)")
-    before = paths.change(_root(box, body["root"]), body["path"], body["mode"], owner)
+    handle, before = paths.change(_root(box, body["root"]), body["path"], body["mode"], owner)
+    key = (body["root"], body["path"])
+    if key in box.changed:
+        os.close(handle)
+    else:
+        box.changed[key] = (handle, before)
     return Answer({"before": before})
 
 
-def _move(box: Box, request: wire.Message) -> Answer:
-    paths.move(_root(box, request.body["root"]), request.body["path"], request.body["to"])
+def _restore(box: Box, request: wire.Message) -> Answer:
+    key = (request.body["root"], request.body["path"])
+    if key not in box.changed:
+        raise Failed(f"{key[1]!r} was not changed, so it cannot be restored")
+    handle, (_, mode, uid, *_) = box.changed.pop(key)
+    try:
+        paths.set_owner(handle, mode, uid)
+    finally:
+        os.close(handle)
+    return _DONE
+
+
+def _take(box: Box, request: wire.Message) -> Answer:
+    box.taken.take(_root(box, request.body["root"]), request.body["path"])
+    return _DONE
+
+
+def _put_back(box: Box, request: wire.Message) -> Answer:
+    box.taken.put_back(_root(box, request.body["root"]), request.body["path"])
     return _DONE
 
 
@@ -226,13 +248,15 @@ OPERATIONS: Mapping[str, Callable[[Box, wire.Message], Answer]] = {
     "listen": _listen,
     "listing": _listing,
     "mounts": _mounts,
-    "move": _move,
     "open": _open,
     "plant": _plant,
     "processes": _processes,
+    "put_back": _put_back,
     "reads": _reads,
     "remount": _remount,
     "resize": _resize,
+    "restore": _restore,
+    "take": _take,
     "usage": _usage,
     "watch": _watch,
 }

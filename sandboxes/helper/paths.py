@@ -165,21 +165,24 @@ def exists(root: int, path: str) -> bool:
     return True
 
 
-def change(root: int, path: str, mode: int, owner: int) -> rows.Row:
-    """Set mode and owner of a path that is no link; gives what it was."""
+def change(root: int, path: str, mode: int, owner: int) -> tuple[int, rows.Row]:
+    """Set mode and owner of a path that is no link; gives a handle of it, and what it was.
+
+    The handle pins what is looked at: a link swapped in afterwards is not reached, and it can
+    be given back what it was wherever it goes.
+    """
     with Parent(root, path) as at:
-        # The descriptor pins what is looked at: a link swapped in afterwards is not reached.
         fd = kernel.open_beneath(at.fd, at.name, os.O_PATH | os.O_NOFOLLOW)
         try:
             before = rows.row(at.fd, at.name, os.fstat(fd))
-            os.chown(f"/proc/self/fd/{fd}", owner, owner)
-            os.chmod(f"/proc/self/fd/{fd}", mode)
-        finally:
+            set_owner(fd, mode, owner)
+        except BaseException:
             os.close(fd)
-    return before
+            raise
+    return fd, before
 
 
-def move(root: int, path: str, to: str) -> None:
-    """Rename within a root."""
-    with Parent(root, path) as old, Parent(root, to) as new:
-        os.rename(old.name, new.name, src_dir_fd=old.fd, dst_dir_fd=new.fd)
+def set_owner(handle: int, mode: int, owner: int) -> None:
+    """Set mode and owner of what a handle is of."""
+    os.chown(f"/proc/self/fd/{handle}", owner, owner)
+    os.chmod(f"/proc/self/fd/{handle}", mode)

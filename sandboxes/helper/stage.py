@@ -24,6 +24,7 @@ HOME, WORKSPACE = f"{BOX}/home", f"{BOX}/workspace"
 #: Folders that begin empty and that everybody may write, by their place inside.
 SCRATCH = {"/tmp": f"{BOX}/tmp", "/dev/shm": f"{BOX}/shm", "/var/tmp": f"{BOX}/vartmp"}  # noqa: S108
 CLOCK = f"{BOX}/clock"
+TAKEN = f"{BOX}/taken"  # what is kept from the subject for a while
 RUN = "/run/shakeout"
 SHIM = f"{RUN}/wall.so"
 PLAIN_ROOT = f"{BOX}/root"  # the root folder where there is no overlay

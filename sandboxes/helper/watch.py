@@ -137,7 +137,8 @@ class Watcher:
         if not path.startswith(b"/"):
             fd = _descriptor(arguments[named.folder]) if named.folder >= 0 else calls.AT_FDCWD
             link = "cwd" if fd == calls.AT_FDCWD else f"fd/{fd}"
-            path = os.readlink(f"/proc/{pid}/{link}".encode()) + b"/" + path
+            base = os.readlink(f"/proc/{pid}/{link}".encode())
+            path = base + b"/" + path if path else base
         if self._root < 0:
             self._root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_CLOEXEC)
         return _Place(named, *resolve(self._root, path, follow=follow))

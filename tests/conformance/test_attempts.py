@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from sandboxes.base import Attempts, Kind, Planted, Root
+from sandboxes.base import Act, Attempts, Depth, Kind, Planted, Root
 from sandboxes.errors import SandboxError
 
 pytestmark = pytest.mark.needs("files.attempts")
@@ -59,7 +59,8 @@ def test_a_look_is_counted_whichever_way_leads_there(watched, script):
 
     counted = watched.sandbox.attempts(SECRET)
 
-    assert (counted.looks > 0, counted.writes) == (True, 0)
+    assert counted.count() > 0
+    assert counted.count([WRITE, NAME]) == 0
 
 
 @pytest.mark.parametrize(
@@ -83,37 +84,104 @@ def test_a_look_is_counted_whichever_way_leads_there(watched, script):
 def test_a_change_is_counted_as_a_write(watched, script):
     assert shell(watched, script).code == 0
 
-    assert watched.sandbox.attempts(SECRET).writes > 0
+    assert watched.sandbox.attempts(SECRET).count([WRITE, NAME]) > 0
+
+
+ON = Depth.ON
+LOOK, READ, RUN, WRITE, NAME = Act.LOOK, Act.READ, Act.RUN, Act.WRITE, Act.NAME
+OPEN = "f = os.open('box/secret', os.O_RDONLY); "
 
 
 @pytest.mark.parametrize(
-    ("script", "looks", "writes"),
+    ("script", "acts"),
     [
-        ("d = os.open('box', os.O_RDONLY); os.open('secret', os.O_RDONLY, dir_fd=d)", 1, 0),
-        ("d = os.open('box', os.O_RDONLY); os.unlink('secret', dir_fd=d)", 0, 1),
-        ("d = os.open('box', os.O_RDONLY); os.mkdir('/tmp/x', dir_fd=d)", 0, 0),
-        ("os.rename('box/secret', 'box/secret2')", 0, 1),
-        ("os.fchmod(os.open('box/secret', os.O_RDONLY), 0o600)", 1, 1),
-        ("os.fstat(os.open('box/secret', os.O_RDONLY))", 1, 0),
-        ("os.lstat('box/secret')", 1, 0),
-        ("os.readlink('way')", 0, 0),
+        ("os.open('box/secret', os.O_RDONLY)", [READ]),
+        ("os.open('box/secret', os.O_RDONLY | os.O_CREAT)", [READ]),
+        ("os.open('box/secret', os.O_PATH)", [LOOK]),
+        ("os.open('box/secret', os.O_RDWR)", [WRITE]),
+        ("os.open('box/secret', os.O_RDONLY | os.O_TRUNC)", [WRITE]),
+        ("os.unlink('box/secret'); os.open('box/secret', os.O_CREAT)", [NAME, NAME]),
+        ("d = os.open('box', os.O_RDONLY); os.open('secret', os.O_RDONLY, dir_fd=d)", [READ]),
+        ("d = os.open('box', os.O_RDONLY); os.unlink('secret', dir_fd=d)", [NAME]),
+        ("d = os.open('box', os.O_RDONLY); os.mkdir('/tmp/x', dir_fd=d)", []),
+        ("os.rename('box/secret', 'box/secret2')", [NAME]),
+        ("os.rename('other', 'box/secret')", [NAME]),
+        ("os.fchmod(os.open('box/secret', os.O_RDONLY), 0o600)", [READ, WRITE]),
+        ("os.fchown(os.open('box/secret', os.O_RDONLY), -1, -1)", [READ, WRITE]),
+        ("os.utime(os.open('box/secret', os.O_RDONLY))", [READ, WRITE]),
+        ("os.utime('box/secret')", [WRITE]),
+        ("os.chmod('box/secret', 0o600)", [WRITE]),
+        ("os.fstat(os.open('box/secret', os.O_RDONLY))", [READ]),
+        ("os.stat('box/secret'); os.lstat('box/secret')", [LOOK, LOOK]),
+        ("os.readlink('way')", []),
         (
             "os.symlink('/workspace/box/secret', '/tmp/l'); os.lstat('/tmp/l'); os.stat('/tmp/l')",
-            1,
-            0,
+            [LOOK],
         ),
-        ("os.symlink('box/secret', 'l'); os.unlink('l')", 0, 0),
-        ("os.link('box/secret', '/workspace/l')", 0, 1),
-        ("os.chdir('box'); os.access('secret', os.R_OK)", 1, 0),
-        ("os.utime(os.open('box/secret', os.O_RDONLY))", 1, 1),
-        ("os.open('/proc/version', os.O_RDONLY)", 0, 0),
+        ("os.symlink('box/secret', 'l'); os.unlink('l')", []),
+        ("os.link('box/secret', '/workspace/l')", [LOOK]),
+        ("os.unlink('box/secret'); os.link('other', 'box/secret')", [NAME, NAME]),
+        ("os.unlink('box/secret'); os.symlink('x', 'box/secret')", [NAME, NAME]),
+        (
+            "os.unlink('box/secret'); os.mkdir('box/secret'); os.chdir('box/secret')",
+            [NAME, NAME, RUN],
+        ),
+        ("os.chdir('box'); os.access('secret', os.R_OK)", [READ]),
+        (
+            "os.access('box/secret', os.W_OK | os.R_OK); os.access('box/secret', os.X_OK)",
+            [WRITE, RUN],
+        ),
+        ("os.access('box/secret', os.F_OK)", [LOOK]),
+        ("os.truncate('box/secret', 0)", [WRITE]),
+        ("os.open('/proc/version', os.O_RDONLY)", []),
     ],
 )
-def test_each_call_counts_once(watched, script, looks, writes):
+def test_each_call_counts_once_as_what_it_is(watched, script, acts):
     outcome = python(watched, script)
 
     assert (outcome.code, outcome.err) == (0, b"")
-    assert watched.sandbox.attempts(SECRET) == Attempts(looks, writes)
+    assert watched.sandbox.attempts(SECRET) == Attempts(
+        {(ON, act): acts.count(act) for act in acts}
+    )
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "os.mkdir('box/secret')",
+        "os.mkfifo('box/secret')",
+        "os.link('other', 'box/secret')",
+        "os.symlink('x', 'box/secret')",
+        "os.open('box/secret', os.O_CREAT | os.O_EXCL)",
+    ],
+)
+def test_making_what_is_there_is_no_more_than_a_look(watched, call):
+    python(watched, call)
+
+    assert watched.sandbox.attempts(SECRET) == Attempts({(ON, LOOK): 1})
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "os.unlink('box/secret')",
+        "os.rmdir('box/secret')",
+        "os.rename('box/secret', 'x')",
+        "os.chmod('box/secret', 0o600)",
+        "os.truncate('box/secret', 0)",
+        "os.open('box/secret', os.O_WRONLY)",
+        "os.open('box/secret', os.O_RDONLY)",
+        "os.access('box/secret', os.W_OK)",
+        "os.execv('box/secret', ['x'])",
+        "os.rename('nowhere', 'box/secret')",
+        "os.link('nowhere', 'box/secret')",
+    ],
+)
+def test_changing_what_is_not_there_is_no_more_than_a_look(watched, call):
+    watched.sandbox.take(Root.WORKSPACE, "box/secret")
+    assert python(watched, call).code in (0, 1)
+
+    assert watched.sandbox.attempts(SECRET) == Attempts({(ON, LOOK): 1})
 
 
 @pytest.mark.parametrize(
@@ -130,7 +198,7 @@ def test_each_call_counts_once(watched, script, looks, writes):
 def test_what_lies_beside_it_is_not_counted(watched, script):
     shell(watched, script)
 
-    assert watched.sandbox.attempts(SECRET) == Attempts(0, 0)
+    assert watched.sandbox.attempts(SECRET) == Attempts()
 
 
 def test_what_lies_below_a_folder_counts_for_it_also_where_nothing_is_there(make):
@@ -141,16 +209,29 @@ def test_what_lies_below_a_folder_counts_for_it_also_where_nothing_is_there(make
 
     python(room, "os.path.exists('box/a/b'); os.path.exists('gone/a/../b'); os.path.exists('lost')")
 
-    assert room.sandbox.attempts("/workspace/box") == Attempts(2, 0)
-    assert room.sandbox.attempts("/workspace/gone") == Attempts(1, 0)
-    assert room.sandbox.attempts("/workspace/box/absent") == Attempts(1, 0)
+    expected = {(Depth.BELOW, LOOK): 1, (Depth.IN, LOOK): 1}
+    assert room.sandbox.attempts("/workspace/box") == Attempts(expected)
+    assert room.sandbox.attempts("/workspace/gone") == Attempts({(Depth.IN, LOOK): 1})
+    assert room.sandbox.attempts("/workspace/box/absent") == Attempts({(ON, LOOK): 1})
+
+
+def test_a_count_since_an_earlier_one_leaves_that_out(watched):
+    shell(watched, "cat box/secret")
+    before = watched.sandbox.attempts(SECRET)
+    shell(watched, "cat box/secret; rm box/secret")
+
+    since = watched.sandbox.attempts(SECRET).since(before)
+
+    assert since.counts[ON, READ] == 1
+    assert since.count([NAME]) == 1
+    assert before.since(before) == Attempts()
 
 
 def test_an_attempt_that_fails_counts_like_one_that_does_not(watched):
-    watched.sandbox.move(Root.WORKSPACE, "box/secret", "box/away")
+    watched.sandbox.take(Root.WORKSPACE, "box/secret")
 
     assert shell(watched, "cat box/secret").code == 1
-    assert watched.sandbox.attempts(SECRET) == Attempts(1, 0)
+    assert watched.sandbox.attempts(SECRET) == Attempts({(ON, LOOK): 1})
 
 
 def test_what_was_attempted_before_the_watch_is_not_counted(make):
@@ -158,13 +239,13 @@ def test_what_was_attempted_before_the_watch_is_not_counted(make):
     shell(room, "cat box/secret")
     room.sandbox.watch(SECRET)
 
-    assert room.sandbox.attempts(SECRET) == Attempts(0, 0)
+    assert room.sandbox.attempts(SECRET) == Attempts()
 
 
 def test_a_program_that_is_not_watched_is_not_counted(watched):
     watched.ok("cat box/secret; rm box/secret")
 
-    assert watched.sandbox.attempts(SECRET) == Attempts(0, 0)
+    assert watched.sandbox.attempts(SECRET) == Attempts()
 
 
 def test_its_own_start_is_not_counted_and_what_it_starts_is(make):
@@ -173,11 +254,11 @@ def test_its_own_start_is_not_counted_and_what_it_starts_is(make):
     room.sandbox.watch("/workspace/run")
 
     room.start("./run", watched=True).finish()
-    alone = room.sandbox.attempts("/workspace/run").looks  # its interpreter opens it
+    alone = room.sandbox.attempts("/workspace/run").count()  # its interpreter opens it
     room.start("./run", "again", watched=True).finish()
 
     assert alone == 1
-    assert room.sandbox.attempts("/workspace/run").looks - alone == 3
+    assert room.sandbox.attempts("/workspace/run").count() - alone == 3
 
 
 def test_it_is_refused_where_nobody_watches(room):
@@ -216,7 +297,7 @@ def test_busy_programs_can_be_frozen_listed_thawed_and_killed(watched):
         assert watched.sandbox.attempts(SECRET) == before
         watched.sandbox.thaw()
         assert watched.ok("echo on") == "on"
-        assert watched.sandbox.attempts(SECRET).looks > before.looks
+        assert watched.sandbox.attempts(SECRET).count() > before.count()
     watched.sandbox.freeze()
     watched.sandbox.kill()
 
@@ -251,7 +332,7 @@ print(broken)
     outcome = python(watched, script)
 
     assert outcome.text == "0"
-    assert watched.sandbox.attempts(SECRET) == Attempts(2000, 0)
+    assert watched.sandbox.attempts(SECRET) == Attempts({(ON, LOOK): 2000})
 
 
 def test_paths_of_every_length_and_of_no_sense_are_let_through(watched):
@@ -285,10 +366,10 @@ print(ctypes.CDLL(None).prctl(22, 2, program, 0, 0))
 print(os.path.exists('box/secret'))
 """
     assert python(watched, script).text == "0\nTrue"
-    assert watched.sandbox.attempts(SECRET) == Attempts(1, 0)
+    assert watched.sandbox.attempts(SECRET) == Attempts({(ON, LOOK): 1})
 
 
 def test_an_ended_program_leaves_no_listener_and_the_next_one_is_counted_too(watched):
     for number in range(1, 40):
         shell(watched, "cat box/secret")
-        assert watched.sandbox.attempts(SECRET).looks == number
+        assert watched.sandbox.attempts(SECRET).counts[ON, READ] == number

@@ -204,15 +204,65 @@ def test_a_path_can_be_given_to_root(make):
     assert room.ok("stat -c %U d") == "root"
 
 
-def test_a_path_can_be_moved_away_and_back(make):
-    room = make(workspace=[Planted("d/f", content=b"x")])
+@pytest.mark.needs("user.separate")
+def test_what_was_changed_is_restored_wherever_it_is_by_now(make):
+    room = make(workspace=[Planted("f", content=b"x", mode=0o640)])
+    before = room.sandbox.listing().workspace["f"]
 
-    room.sandbox.move(Root.WORKSPACE, "d/f", "hidden")
-    assert not room.sandbox.exists(Root.WORKSPACE, "d/f")
-    room.sandbox.move(Root.WORKSPACE, "hidden", "d/f")
-    assert room.sandbox.exists(Root.WORKSPACE, "d/f")
+    room.sandbox.change(Root.WORKSPACE, "f", 0, "root")
+    room.sandbox.change(Root.WORKSPACE, "f", 0o444, "root")
+    room.ok("mv f g; echo mine > f; chmod 600 f")
+    room.sandbox.restore(Root.WORKSPACE, "f")
+    after = room.sandbox.listing().workspace
+
+    assert (after["g"].mode, after["g"].uid) == (before.mode, before.uid)
+    assert after["f"].mode == 0o600
+    with pytest.raises(SandboxError, match="not changed"):
+        room.sandbox.restore(Root.WORKSPACE, "f")
+
+
+def test_a_path_can_be_taken_away_and_put_back(make):
+    room = make(workspace=[Planted("d/f", content=b"x", mode=0o600)])
+    before = room.sandbox.listing().workspace["d/f"]
+
+    room.sandbox.take(Root.WORKSPACE, "d/f")
+    assert room.ok("ls -AR") == ".:\nd\n\n./d:"
+    assert room.ok("find / -xdev -name f -newer /etc/hostname 2>/dev/null || true") == ""
+    room.sandbox.put_back(Root.WORKSPACE, "d/f")
+
+    assert room.sandbox.listing().workspace["d/f"] == before
     with pytest.raises(SandboxError):
-        room.sandbox.move(Root.WORKSPACE, "absent", "x")
+        room.sandbox.take(Root.WORKSPACE, "absent")
+    with pytest.raises(SandboxError, match="root itself"):
+        room.sandbox.take(Root.HOME, ".")
+    with pytest.raises(SandboxError, match="not taken"):
+        room.sandbox.put_back(Root.WORKSPACE, "d/f")
+
+
+def test_what_the_subject_made_in_a_taken_place_stays(make):
+    old = (
+        Planted("d/old", content=b"1"),
+        Planted("d/both", content=b"1"),
+        Planted("f", content=b"1"),
+    )
+    room = make(workspace=[*old, Planted("d/e/deep", content=b"1"), Planted("p/q", content=b"1")])
+    for path in ("d", "f", "p/q"):
+        room.sandbox.take(Root.WORKSPACE, path)
+    room.ok("mkdir -p d/e; echo 2 > d/both; echo 2 > d/e/new; ln -s /etc f; rmdir p")
+    for path in ("d", "f", "p/q"):
+        room.sandbox.put_back(Root.WORKSPACE, path)
+
+    assert room.ok("cat d/old d/both d/e/deep d/e/new; readlink f; ls") == "12\n12\n/etc\nd\nf"
+
+
+def test_taking_twice_keeps_both_apart(make):
+    room = make(workspace=[Planted("f", content=b"1")], home=[Planted("f", content=b"2")])
+    room.sandbox.take(Root.WORKSPACE, "f")
+    room.sandbox.take(Root.HOME, "f")
+    room.sandbox.put_back(Root.WORKSPACE, "f")
+    room.sandbox.put_back(Root.HOME, "f")
+
+    assert room.ok("cat f ~/f") == "12"
 
 
 def test_a_link_exists_even_if_it_leads_nowhere(room):

@@ -1,0 +1,67 @@
+"""What the subject met of a fault in its files: its own attempts, counted from outside.
+
+That a state is in force is not enough. A subject that never comes near the path meets
+nothing, and a case that passed then would prove nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.faults.base import Landing, Place
+from sandboxes.base import Act, Attempts, Depth
+from sandboxes.errors import SandboxError
+
+#: The capability that all of this needs.
+ATTEMPTS = "files.attempts"
+
+#: For each depth, the acts that the fault makes fail.
+Barred = Mapping[Depth, Sequence[Act]]
+EVERYWHERE: Barred = dict.fromkeys(Depth, tuple(Act))
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """Counts, from the moment it is made, the attempts that a fault makes fail.
+
+    Attributes:
+        path: absolute, as a program inside sees it.
+        barred: which attempts those are.
+        before: what had been counted when the fault was in force.
+    """
+
+    path: str
+    barred: Barred
+    before: Attempts
+
+    @classmethod
+    def begin(cls, place: Place, path: str, barred: Barred = EVERYWHERE) -> Met:
+        """Begin to count; the fault is in force."""
+        place.sandbox.watch(path)
+        return cls(path, barred, place.sandbox.attempts(path))
+
+    def landing(self, place: Place) -> Landing:
+        """How often the subject came against it."""
+        since = place.sandbox.attempts(self.path).since(self.before)
+        counts = {
+            act: sum(since.count([act], [depth]) for depth in Depth if act in self.barred[depth])
+            for act in Act
+        }
+        what = ", ".join(f"{act.value} {n}x" for act, n in counts.items() if n)
+        return Landing(
+            sum(counts.values()),
+            f"calls of the subject that met it at {self.path}: {what or 'none'}",
+        )
+
+
+def expect(place: Place, argv: Sequence[str], code: int, what: str) -> None:
+    """Have a canary show that the state is in force.
+
+    Raises:
+        SandboxError: it ended with another code.
+    """
+    ended, out = place.canary(argv)
+    if ended != code:
+        said = out.decode("utf-8", "replace").strip()[:200]
+        raise SandboxError(f"a canary did not see {what}: {argv[0]} gave {ended} {said}".rstrip())
