@@ -7,11 +7,12 @@ What the wire says about itself wins: a ``content-length`` that lies is sent as 
 from __future__ import annotations
 
 import http
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from harness.services.reply import End, Wire
+from harness.services.reply import End, Part, Wire
 
 CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 
@@ -46,28 +47,25 @@ def segments(wire: Wire, manner: Manner) -> Sequence[Segment]:
 
     The pause before the first byte (``wire.delay``) is not among them.
     """
-    bodiless = manner.bodiless or wire.status in _BODILESS
+    head = _head(wire, manner) if wire.head else b""
+    if manner.bodiless or wire.status in _BODILESS:
+        return ((0.0, head),)
     chunked = wire.chunked and not manner.old
-    gathered: list[bytes] = [_head(wire, manner)] if wire.head else []
-    if not bodiless:
-        whole = chunked and wire.end is End.KEEP and wire.head
-        cut: list[Segment] = []
-        pause = 0.0
-        for part in wire.parts:
-            if part.delay > 0:
-                cut.append((pause, b"".join(gathered)))
-                pause, gathered = part.delay, []
-            if chunked and part.data:
-                gathered.append(b"%x\r\n" % len(part.data))
-                gathered.append(part.data)
-                gathered.append(b"\r\n")
-            else:
-                gathered.append(part.data)
-        if whole:
-            gathered.append(_LAST_CHUNK)
-        if cut:
-            return (*cut, (pause, b"".join(gathered)))
-    return ((0.0, b"".join(gathered)),)
+    last = _LAST_CHUNK if chunked and wire.end is End.KEEP and wire.head else b""
+    cuts = [at for at, part in enumerate(wire.parts) if part.delay > 0]
+    if not cuts:
+        return ((0.0, b"".join([head, *_framed(wire.parts, chunked), last])),)
+    runs = [wire.parts[start:end] for start, end in itertools.pairwise([*cuts, None])]
+    cut = [(0.0, b"".join([head, *_framed(wire.parts[: cuts[0]], chunked)]))]
+    cut += [(run[0].delay, b"".join(_framed(run, chunked))) for run in runs]
+    cut[-1] = (cut[-1][0], cut[-1][1] + last)
+    return cut
+
+
+def _framed(parts: Sequence[Part], chunked: bool) -> list[bytes]:
+    if chunked:  # an empty chunk would be the last one
+        return [b"%x\r\n%b\r\n" % (len(part.data), part.data) for part in parts if part.data]
+    return [part.data for part in parts]
 
 
 def _head(wire: Wire, manner: Manner) -> bytes:
