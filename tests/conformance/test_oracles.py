@@ -43,6 +43,7 @@ SAMPLES: dict[str, list[Any]] = {
         {"at_most": 0},
         {"service": "up", "at_least": 1, "at_most": 3, "method": "GET", "path": "/a/*"},
         {"kind": "beyond", "at_most": 0},
+        {"tool_result": "(?i)refused", "at_least": 1},
     ],
     "spend": [{"usd_at_most": 0.5}, {"tokens_at_most": 0}],
     "secrets": ["absent", {"absent": True, "except": ["model"]}],
