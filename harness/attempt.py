@@ -292,9 +292,7 @@ def _last_of_each(planted: Sequence[Planted]) -> tuple[Planted, ...]:
 
 def _patience(case: Case) -> float:
     """How long what still runs is watched: as long as an expectation of processes wants."""
-    waits = [
-        float(e.params.get("after", 0.0))
-        for e in (*case.stimulus, *case.expect)
-        if e.oracle == "processes"
-    ]
+    asked = [(e.oracle, e.params) for e in (*case.stimulus, *case.expect)]
+    asked += [(yet["oracle"], yet["params"]) for _, p in asked if (yet := p.get("yet"))]
+    waits = [float(params["after"]) for oracle, params in asked if oracle == "processes"]
     return max(waits, default=0.0)
