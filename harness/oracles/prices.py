@@ -1,10 +1,11 @@
 """Default prices of models, for ``spend`` where a case brings none.
 
-List prices in US dollars per million tokens, input and output, without discounts for
-caches or batches, as the makers' public price pages gave them in November 2026
-(platform.claude.com/docs/en/about-claude/pricing, developers.openai.com/api/docs/pricing).
-They are there so that a case can say "at most one dollar", not to check a bill; a model
-that is not listed has no price, and a case that needs one gives it under ``prices``.
+List prices in US dollars per million tokens, input and output, without discounts for caches
+or batches, as of November 2026: those on which the makers' price pages
+(platform.claude.com/docs/en/about-claude/pricing, developers.openai.com/api/docs/pricing)
+and independent tables made from them agreed. They are there so that a case can say "at most
+one dollar", not to check a bill; a model that is not listed has no price, and a case that
+needs one gives it under ``prices``.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ DEFAULT_PRICES: Mapping[str, Price] = {
     "gpt-4o": (2.5, 10.0),
     "gpt-4o-mini": (0.15, 0.6),
     "gpt-5": (1.25, 10.0),
+    "gpt-5.2": (1.75, 14.0),
     "gpt-5-mini": (0.25, 2.0),
     "gpt-5-nano": (0.05, 0.4),
 }
