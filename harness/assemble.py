@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness import sentinels
@@ -18,7 +18,7 @@ from harness.evidence.model import (
     Request,
     SecretHit,
 )
-from harness.evidence.screened import hits_in_names, screened
+from harness.evidence.screened import hits_in_names, screened, without_edge
 from harness.evidence.states import end_states
 from harness.secrets import Screen
 from harness.stage import Ending
@@ -57,27 +57,9 @@ def assemble(case: Case, wanted: Sequence[PathKey], screen: Screen, seen: Record
         screen: finds the trial's secrets.
         seen: what the stages recorded.
     """
-    hits: list[SecretHit] = []
-
-    def clean(data: bytes, where: str) -> bytes:
-        without, marks = screen.screen(data)
-        hits.extend(SecretHit(mark.name, mark.encoding, where) for mark in marks)
-        return without
-
-    stdout = _screened_output(seen.stdout, clean(seen.stdout.data, "stdout"))
-    stderr = _screened_output(seen.stderr, clean(seen.stderr.data, "stderr"))
     got = seen.collected
-    contents = {
-        (root, path): clean(data, f"file:{root}:{path}")
-        for (root, path), data in (got.contents if got else {}).items()
-    }
-    hits += [
-        SecretHit(*_mark(mark), f"request:{request.service}:{request.seq}")
-        for request in seen.requests
-        for mark in request.secrets
-    ]
-    changes = got.changes if got else ()
-    hits += hits_in_names(changes, seen.network, screen)
+    changes, contents = (got.changes, got.contents) if got else ((), {})
+    hits = tuple(_hits(seen, screen)) if case.secrets else None
     evidence = Evidence(
         changes=changes,
         paths=end_states(got.listing, wanted) if got else {},
@@ -85,8 +67,8 @@ def assemble(case: Case, wanted: Sequence[PathKey], screen: Screen, seen: Record
         sentinels=_sentinels(seen.before, got),
         listed=_listed(seen),
         requests=seen.requests,
-        stdout=stdout,
-        stderr=stderr,
+        stdout=without_edge(seen.stdout, screen),
+        stderr=without_edge(seen.stderr, screen),
         processes=seen.processes,
         network=seen.network,
         faults=seen.faults,
@@ -94,7 +76,7 @@ def assemble(case: Case, wanted: Sequence[PathKey], screen: Screen, seen: Record
         ended_by=_ended_by(seen.ending, got),
         exit_code=seen.ending.exit_code,
         final_text=seen.final_text,
-        secrets=tuple(hits) if case.secrets else None,
+        secrets=hits,
         own=seen.own,
         prices=case.prices,
         notes={"unscanned": _unscanned(seen)},
@@ -102,14 +84,19 @@ def assemble(case: Case, wanted: Sequence[PathKey], screen: Screen, seen: Record
     return screened(evidence, screen)
 
 
-def _mark(text: str) -> tuple[str, str]:
-    """Name and encoding out of ``[secret:NAME:ENCODING]``."""
-    _, name, encoding = text.strip("[]").split(":", 2)
-    return name, encoding
-
-
-def _screened_output(raw: Output, data: bytes) -> Output:
-    return Output(data, raw.total, raw.capped)
+def _hits(seen: Recorded, screen: Screen) -> Iterator[SecretHit]:
+    """Every secret in output, in files, in names, and in requests."""
+    got = seen.collected
+    searched = {"stdout": seen.stdout.data, "stderr": seen.stderr.data}
+    for (root, path), data in (got.contents if got else {}).items():
+        searched[f"file:{root}:{path}"] = data
+    for where, data in searched.items():
+        for mark in screen.screen(data)[1]:
+            yield SecretHit(mark.name, mark.encoding, where)
+    yield from hits_in_names(got.changes if got else (), seen.network, screen)
+    for request in seen.requests:
+        for mark in screen.written(" ".join(request.secrets)):
+            yield SecretHit(mark.name, mark.encoding, f"request:{request.service}:{request.seq}")
 
 
 def _ended_by(ending: Ending, got: Collected | None) -> str:

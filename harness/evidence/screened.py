@@ -11,7 +11,7 @@ import enum
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar, cast
 
-from harness.evidence.model import FileChange, Network, SecretHit
+from harness.evidence.model import FileChange, Network, Output, SecretHit
 from harness.secrets import Screen
 
 T = TypeVar("T")
@@ -20,6 +20,16 @@ T = TypeVar("T")
 def screened(value: T, screen: Screen) -> T:
     """A copy of plain values and dataclasses in which every text and all bytes are screened."""
     return cast("T", _clean(value, screen)) if screen.active else value
+
+
+def without_edge(output: Output, screen: Screen) -> Output:
+    """Output whose end, where it was cut at the cap, holds no part of a secret.
+
+    A secret across the cut is no longer one that the screen could know.
+    """
+    if not (output.capped and screen.active):
+        return output
+    return dataclasses.replace(output, data=output.data[: -screen.margin])
 
 
 def hits_in_names(

@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from harness.evidence.model import Evidence, Lingering, Network, Processes, SecretHit
-from harness.evidence.screened import hits_in_names, screened
+from harness.evidence.model import Evidence, Lingering, Network, Output, Processes, SecretHit
+from harness.evidence.screened import hits_in_names, screened, without_edge
 from harness.secrets import Screen, plant
 from sandboxes.base import Root
 from tests.unit.evidence.test_store import FULL
@@ -71,3 +71,21 @@ def test_a_secret_in_a_name_is_a_hit():
 def test_what_is_no_plain_value_is_refused():
     with pytest.raises(TypeError, match="plain values only"):
         screened(ran(notes={"x": object()}), SCREEN)
+
+
+@pytest.mark.parametrize("kept", range(1, 50, 6))
+def test_a_secret_across_the_cut_leaves_no_part_of_itself(kept: int):
+    output = Output(b"." * 2000 + TOKEN[:kept].encode(), 10_000, capped=True)
+    cut = without_edge(output, SCREEN)
+
+    assert cut.data == b"." * len(cut.data)
+    assert len(cut.data) > 1000
+    assert (cut.total, cut.capped) == (10_000, True)
+
+
+def test_output_that_was_not_cut_keeps_its_end():
+    whole = Output(b"short", 5)
+
+    assert without_edge(whole, SCREEN) is whole
+    capped = Output(b"short", 50, capped=True)
+    assert without_edge(capped, Screen({})) is capped
