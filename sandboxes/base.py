@@ -332,7 +332,9 @@ class Attempts:
 
     counts: Mapping[tuple[Depth, Act], int] = field(default_factory=dict)
 
-    def count(self, acts: Collection[Act] = tuple(Act), depths: Collection[Depth] = tuple(Depth)) -> int:
+    def count(
+        self, acts: Collection[Act] = tuple(Act), depths: Collection[Depth] = tuple(Depth)
+    ) -> int:
         """How many there were of these."""
         return sum(n for (depth, act), n in self.counts.items() if act in acts and depth in depths)
 

@@ -68,6 +68,19 @@ class Ground:
     root_grade: bool
 
 
+def enter(ground: Ground) -> socket.socket | None:
+    """Go into fresh namespaces with a working loopback; gives the packet counter, if there is one."""
+    fresh = kernel.NEWNS | kernel.NEWNET | kernel.NEWIPC | kernel.NEWUTS | kernel.NEWPID
+    # In root grade each program leaves its control group's name behind after joining it.
+    kernel.unshare(fresh if ground.root_grade else fresh | kernel.NEWCGROUP)
+    socket.sethostname("sandbox")
+    network.raise_loopback()
+    try:
+        return network.packet_socket()
+    except OSError:  # a kernel without packet sockets: the capability is missing
+        return None
+
+
 @dataclass(slots=True)
 class Box:
     """A sandbox and all that is held of it."""
@@ -86,21 +99,17 @@ class Box:
     taken: taken.Taken = field(default_factory=lambda: taken.Taken(stage.TAKEN))
     changed: dict[tuple[str, str], tuple[int, rows.Row]] = field(default_factory=dict)
 
-    def build(self, payload: bytes) -> tuple[dict[str, Any], list[socket.socket]]:
+    def build(
+        self, payload: bytes, counter: socket.socket | None
+    ) -> tuple[dict[str, Any], list[socket.socket]]:
         """Make the sandbox; gives the answer and the sockets to hand out."""
-        fresh = kernel.NEWNS | kernel.NEWNET | kernel.NEWIPC | kernel.NEWUTS | kernel.NEWPID
-        # In root grade each program leaves its control group's name behind after joining it.
-        kernel.unshare(fresh if self.ground.root_grade else fresh | kernel.NEWCGROUP)
-        socket.sethostname("sandbox")
         self._mount(payload)
         self._make_group()
         harness_end, init_end = socket.socketpair()
         self._fork_init(init_end)
-        network.raise_loopback()
-        counter = self._packet_socket()
         listeners = [self.listen(item) for item in self.spec["listens"]]
-        self._await_init()
         self._open_layers()
+        self._await_init()
         answer = {"packets": counter is not None, "uid": self.ground.uid}
         return answer, [harness_end, *([counter] if counter else []), *listeners]
 
@@ -169,12 +178,6 @@ class Box:
         if "error" in message.body:
             raise Failed(f"the sandbox could not be built: {message.body['error']}")
         self.namespace = message.fds[0]
-
-    def _packet_socket(self) -> socket.socket | None:
-        try:
-            return network.packet_socket()
-        except OSError:  # a kernel without packet sockets: the capability is missing
-            return None
 
     def listen(self, item: dict[str, Any]) -> socket.socket:
         """Bind an address inside."""

@@ -1,26 +1,53 @@
 """The keeper of one sandbox: it stays outside, builds it, and answers the harness.
 
-When the harness or pid 1 is gone the sandbox is removed, and the keeper ends.
+It is forked ahead, and makes what every sandbox needs before it knows which one. When the harness or pid 1 is gone the sandbox is removed, and the keeper ends.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import socket
+import traceback
 
-from sandboxes.helper import operations, paths, trees, wire
-from sandboxes.helper.box import Box, Failed, Ground
+from sandboxes.helper import kernel, operations, paths, trees, wire
+from sandboxes.helper.box import Box, Failed, Ground, enter
 
 _EXPECTED = (OSError, Failed, ValueError, paths.Refused, trees.TooDeep)
 
 
-def serve(ground: Ground, harness: socket.socket) -> None:
+def stand_by(ground: Ground, helper: socket.socket) -> None:
+    """Get ready, wait for the channel of a sandbox, and be its keeper."""
+    counter, problem = None, None
+    try:
+        counter = enter(ground)
+    except OSError as error:
+        problem = error
+    _, fds, _, _ = socket.recv_fds(helper, 1, 1)
+    helper.close()
+    if not fds:
+        return
+    kernel.set_name("shakeout-keeper")
+    with contextlib.suppress(wire.Closed), socket.socket(fileno=fds[0]) as harness:
+        if problem is not None:
+            wire.send(harness, _problem(problem))
+            return
+        try:
+            _serve(ground, harness, counter)
+        except wire.Closed:
+            raise
+        except Exception:  # noqa: BLE001 - there is nobody above to raise to
+            lost = {"kind": "SandboxLost", "message": traceback.format_exc()}
+            wire.send(harness, {"error": lost})
+
+
+def _serve(ground: Ground, harness: socket.socket, counter: socket.socket | None) -> None:
     """Be the keeper of one sandbox until it is destroyed or somebody is gone."""
     request = wire.receive(harness)
     box = Box(ground, request.body)
     try:
-        answer, handed = box.build(request.payload)
+        answer, handed = box.build(request.payload, counter)
     except (*_EXPECTED, wire.Closed) as error:
         box.remove()
         wire.send(harness, _problem(error))

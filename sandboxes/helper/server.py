@@ -17,7 +17,7 @@ import socket
 import traceback
 from dataclasses import dataclass, field
 
-from sandboxes.helper import cgroups, keeper, kernel, owners, stage, wire
+from sandboxes.helper import cgroups, keeper, kernel, owners, stage
 from sandboxes.helper.box import Ground
 
 _AGENT = 61234  # owns nothing on any host we know; checked all the same
@@ -34,10 +34,13 @@ class Server:
 
     control: socket.socket
     ground: Ground
-    keepers: dict[int, str] = field(default_factory=dict)  # pid to name
+    keepers: dict[int, str] = field(default_factory=dict)  # pid to name; no name: it stands by
+    spare: socket.socket = field(default_factory=socket.socket)
+    spare_pid: int = 0
 
     def serve(self) -> None:
         """Fork keepers until the harness is gone."""
+        self.stand_by()
         woken, wakeups = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.set_wakeup_fd(wakeups, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -53,33 +56,41 @@ class Server:
             self._reap()
 
     def _accept(self) -> bool:
-        """Fork a keeper; false at end of file."""
+        """Hand a sandbox to the keeper that stands by; false at end of file."""
         try:
             name, fds, _, _ = socket.recv_fds(self.control, 4096, 1)
         except ConnectionResetError:
             return False
         if not name:
             return False
-        pid = os.fork()
-        if pid == 0:
-            self._become_keeper(fds[0])
-        self.keepers[pid] = os.fsdecode(name)
+        try:
+            socket.send_fds(self.spare, [b"."], fds)
+        except BrokenPipeError:  # it died while it waited
+            self.stand_by()
+            socket.send_fds(self.spare, [b"."], fds)
+        self.keepers[self.spare_pid] = os.fsdecode(name)
         os.close(fds[0])
+        self.stand_by()
         return True
 
-    def _become_keeper(self, fd: int) -> None:
-        signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        self.control.close()
-        kernel.set_name("shakeout-keeper")
-        with contextlib.suppress(wire.Closed), socket.socket(fileno=fd) as channel:
+    def stand_by(self) -> None:
+        """Fork the keeper of the next sandbox."""
+        self.spare.close()
+        ours, theirs = socket.socketpair()
+        pid = os.fork()
+        if pid == 0:
             try:
-                keeper.serve(self.ground, channel)
-            except Exception:  # noqa: BLE001 - there is nobody above to raise to
-                wire.send(
-                    channel, {"error": {"kind": "SandboxLost", "message": traceback.format_exc()}}
-                )
-        os._exit(0)
+                signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                self.control.close()
+                ours.close()
+                kernel.set_name("shakeout-spare")
+                keeper.stand_by(self.ground, theirs)
+            finally:
+                os._exit(0)
+        theirs.close()
+        self.spare, self.spare_pid = ours, pid
+        self.keepers[pid] = ""
 
     def _reap(self) -> None:
         """Collect keepers; one that did not end well may have left its control group."""

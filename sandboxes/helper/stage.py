@@ -138,9 +138,12 @@ def hosts(names: dict[str, str]) -> str:
 
 def write(path: str, text: str, mode: int = 0o644) -> None:
     """Write a small file of ours."""
-    with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
-        file.write(text)
-    os.chmod(path, mode)
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        os.write(fd, text.encode("utf-8", "surrogateescape"))
+        os.fchmod(fd, mode)
+    finally:
+        os.close(fd)
 
 
 def copy_file(source: str, target: str) -> None:
