@@ -23,9 +23,11 @@ PARTS: Mapping[str, Callable[[], Iterator[Figure | Unavailable]]] = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure; 3 where something could not be measured, 0 otherwise, goals reached or not."""
     parser = argparse.ArgumentParser(prog="ci/bench", description=__doc__)
-    parser.add_argument("part", nargs="*", choices=[[], *PARTS], help=f"of {', '.join(PARTS)}")
+    parser.add_argument("part", nargs="*", help=f"of {', '.join(PARTS)}; default: all")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     asked = parser.parse_args(argv)
+    if unknown := set(asked.part) - set(PARTS):
+        parser.error(f"unknown part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     taken: list[Figure | Unavailable] = []
     for name in asked.part or PARTS:
         for figure in PARTS[name]():
