@@ -11,6 +11,9 @@ from harness.services.model.protocols.base import BODY, TERMINATOR, Trouble, fai
 from harness.services.model.protocols.registry import spoken
 from harness.services.reply import End, Part, Turn, Wire
 
+#: One line of text. The end is spelt so because ``$`` lets a last line feed pass.
+ONE_LINE = r"^[^\r\n]*(?![\s\S])"
+
 
 class ModelFault:
     """Changes nothing; an injector overrides the rewrite that it is about."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from harness.case.model import Params
-from harness.faults.model_base import ModelFault, error_reply
+from harness.faults.model_base import ONE_LINE, ModelFault, error_reply
 from harness.faults.schemas import params, text
 from harness.services.model.protocols.base import Trouble, encode
 from harness.services.reply import Part, Wire
@@ -17,7 +17,7 @@ _HEADERS = {
     "propertyNames": {"pattern": "^[A-Za-z0-9-]+$"},
     "additionalProperties": {
         "type": ["string", "integer", "number"],
-        "not": {"pattern": "[\\r\\n]"},
+        "pattern": ONE_LINE,
     },
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from harness.case.model import Params
-from harness.faults.model_base import ModelFault, merged
+from harness.faults.model_base import ONE_LINE, ModelFault, merged
 from harness.faults.schemas import params, text
 from harness.services.model.protocols.base import encode
 from harness.services.reply import Part, Wire
@@ -23,7 +23,7 @@ class WrongContentType(ModelFault):
             "type": "string",
             "description": "the content type",
             "default": "text/html; charset=utf-8",
-            "not": {"pattern": "[\\r\\n]"},
+            "pattern": ONE_LINE,
         },
         body=text("the body", default=_PAGE),
     )
