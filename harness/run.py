@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from harness.attempt import Bench
 from harness.journal import Journal
 from harness.judging import TrialVerdict
 from harness.plan import Trial
 from harness.progress import Progress
+from harness.scene import Bench
 from harness.services.host import ServiceHost
 from harness.trial import run_trial
 from sandboxes.base import Probe, Site

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from harness.attempt import Attempt, Bench, not_injected
+from harness.attempt import Attempt, not_injected
 from harness.errors import EvidenceLost, Interrupted, Lack, Unavailable
 from harness.evidence import store
 from harness.evidence.documents import verdict_document
@@ -24,6 +24,7 @@ from harness.judging import Facts, Kind, TrialVerdict, Trouble, judge_trial
 from harness.oracles.containment import NOTE
 from harness.oracles.look import look, look_at_implied
 from harness.plan import Trial
+from harness.scene import Bench, Setting
 from harness.secrets import Screen, plant
 from sandboxes.errors import BackendUnavailable, CommandNotFound, SandboxError
 from verifiers.verdicts import Reason
@@ -101,7 +102,8 @@ def run_trial(trial: Trial, bench: Bench) -> TrialVerdict:
     except (EvidenceLost, OSError) as error:
         return judge_trial(facts(trial, None, [Trouble(Reason.EVIDENCE_LOST, str(error))]))
     troubles = _Troubles(journal)
-    attempt = Attempt(trial, bench, folder, journal, random, canaries, screen)
+    setting = Setting(trial, bench, folder, journal, canaries, screen)
+    attempt = Attempt(setting, random)
     with troubles.noted():
         journal.write("planned", trial=trial.id, seed=trial.seed, subject=trial.ref.name)
         store.write_case(folder, trial.case.document, screen)
@@ -122,13 +124,13 @@ def _refuse(trial: Trial, bench: Bench) -> None:
 
 def _finish(attempt: Attempt, troubles: _Troubles) -> None:
     """Put the evidence on disk, and note what was left and what went wrong unseen."""
-    trial = attempt.trial
+    trial = attempt.setting.trial
     if attempt.evidence is None and attempt.residue:
         troubles.add(Reason.RESIDUE, f"left behind: {', '.join(attempt.residue)}")
     with troubles.noted():
         if attempt.evidence is not None:
             attempt.evidence = _with_containment(attempt, attempt.evidence)
-            store.write_evidence(attempt.folder, attempt.evidence, attempt.screen)
+            store.write_evidence(attempt.setting.folder, attempt.evidence, attempt.setting.screen)
     with troubles.noted():
         if attempt.failure is not None:
             raise attempt.failure
@@ -166,14 +168,14 @@ def facts(trial: Trial, evidence: Evidence | None, troubles: Sequence[Trouble]) 
 
 def _close(attempt: Attempt, troubles: _Troubles) -> TrialVerdict:
     """Judge, and put the verdict on disk; where that fails nothing is proved."""
-    trial, evidence = attempt.trial, attempt.evidence
+    trial, evidence = attempt.setting.trial, attempt.evidence
     verdict = judge_trial(facts(trial, evidence, troubles.all))
     document = verdict_document(trial.id, verdict, evidence, not_injected(trial.case))
     try:
         troubles.journal.write(
             "verdict", verdict=verdict.verdict.value, reasons=list(verdict.reasons)
         )
-        store.write_json(attempt.folder / store.VERDICT, document, attempt.screen)
+        store.write_json(attempt.setting.folder / store.VERDICT, document, attempt.setting.screen)
         troubles.journal.close()
     except EvidenceLost as error:
         troubles.add(Reason.EVIDENCE_LOST, str(error))

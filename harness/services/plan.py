@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -44,6 +44,13 @@ class Plan:
         )
         hosts = [Listen(host, port) for host in self.addresses.values() for port in self.ports]
         return (*names, *hosts)
+
+    @property
+    def by_service(self) -> Mapping[str, Sequence[str]]:
+        """``address:port`` of every service, by its host name."""
+        return {
+            name: [f"{host}:{port}" for port in self.ports] for name, host in self.addresses.items()
+        }
 
 
 def plan(case: Case, *, low_ports: bool = True) -> Plan:
