@@ -44,6 +44,7 @@ Spent = Mapping[str | None, tuple[int, int]]
 
 WHOLE = "whole"
 _ERRORS_FROM = 400
+_SHORT = 64 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +198,7 @@ class ModelService:
 
 def _counted(step: ScriptStep, heard: Heard, struck: Struck) -> tuple[int, int]:
     """Tokens as the harness counts them: of what was said in the end, whatever it reports."""
-    if struck.wire.status >= _ERRORS_FROM:
+    if struck.wire.status >= _ERRORS_FROM or not struck.wire.head:
         return (0, 0)
     said = struck.turn
     return _usage(step.usage, heard, said.raw or said.text, said.calls)
@@ -208,10 +209,15 @@ def _usage(
 ) -> tuple[int, int]:
     """What the step says, else one token for every four bytes of body and reply."""
     given = given or {}
-    said = _bytes(text or "") + sum(_bytes(call.arguments) for call in calls)
+    said = _size(text or "") + sum(_size(call.arguments) for call in calls)
     return given.get("input", tokens(heard.size)), given.get("output", tokens(said))
 
 
+def _size(text: str) -> int:
+    """Bytes of a text; only short ones are remembered."""
+    return _short(text) if len(text) <= _SHORT else len(text.encode("utf-8", "replace"))
+
+
 @functools.lru_cache(maxsize=256)
-def _bytes(text: str) -> int:
+def _short(text: str) -> int:
     return len(text.encode("utf-8", "replace"))

@@ -18,6 +18,7 @@ from harness.services.model.protocols.base import Stamp, Trouble, encode
 from harness.services.model.protocols.registry import PROTOCOLS, below_root, protocol_for
 from harness.services.model.service import ModelService
 from harness.services.reply import ToolCall, Turn
+from tests.fixtures.faults.write import hit
 
 protocols = pytest.mark.parametrize("protocol", PROTOCOLS)
 streams = pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
@@ -284,10 +285,10 @@ def test_stray_bytes_and_lone_surrogates_can_be_sent():
     assert encode("\ud800x") == b"?x"
 
 
-def ask(service, **more):
+def ask(service, *hits, **more):
     sent = json.dumps({"model": "m", "messages": [], **more}).encode()
     incoming = Incoming(1, "POST", "/v1/chat/completions", {}, sent)
-    answer = service.answer(incoming, service.classify(incoming), ())
+    answer = service.answer(incoming, service.classify(incoming), hits)
     service.ended(answer, "whole")
     return answer, len(sent)
 
@@ -304,6 +305,36 @@ def test_tokens_are_the_steps_usage_or_one_for_every_four_bytes():
     answer, size = ask(service)
     assert (answer.tokens_in, answer.tokens_out) == (7, 8)
     assert service.spent() == {"m": (7 - (-size // 4), 12)}
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "counted"),
+    [
+        ("model.wrong-usage", None, 25),  # what is reported does not matter
+        ("model.over-long", {"size": 1000}, 250),
+        ("model.false-done", {"text": "Done"}, 1),
+        ("model.clean-end", None, 25),
+    ],
+)
+def test_tokens_are_counted_of_what_was_said_in_the_end(name, params, counted):
+    service = ModelService([ScriptStep(say="x" * 100)])
+    assert ask(service, hit(name, params))[0].tokens_out == counted
+
+
+@pytest.mark.parametrize("name", ["model.status", "model.hang", "model.reset"])
+def test_what_was_never_answered_costs_nothing(name):
+    service = ModelService([ScriptStep(say="x" * 100)])
+    answer, _ = ask(service, hit(name))
+    assert (answer.tokens_in, answer.tokens_out, service.spent()) == (0, 0, {"m": (0, 0)})
+
+
+def test_a_hit_on_a_request_that_turns_out_to_be_no_turn_has_missed():
+    service = ModelService([ScriptStep(say="x")])
+    waiting = [Incoming(1, "POST", "/messages", {}, b'{"n": %d}' % at) for at in range(2)]
+    first, second = [service.classify(incoming) for incoming in waiting]
+    service.answer(waiting[0], first, ())
+    answer = service.answer(waiting[1], second, [hit("model.status")])
+    assert (answer.kind, answer.missed) == ("beyond", {"model.status"})
 
 
 def test_classifying_changes_nothing():
