@@ -13,7 +13,7 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from harness.case.model import Fault
 from harness.evidence.model import ModelRecord, Request
@@ -101,6 +101,7 @@ class HttpService(Protocol):
         """The reply has left (``whole``), or was ``cut`` or ``reset`` before its end."""
 
 
+@runtime_checkable
 class ModelService(HttpService, Protocol):
     """The scripted model: it also says how far its script has come."""
 

@@ -23,11 +23,11 @@ _HEADER_VALUE: Final = {"type": ["string", "integer", "number"], "pattern": "^[^
 
 SCHEMA: Final[Schema] = {
     "type": "object",
-    "description": "HTTP services by host name; each answers by its rules, in order.",
+    "description": "HTTP services by host name, each with its rules",
     "propertyNames": {"pattern": "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", "not": {"const": "model"}},
     "additionalProperties": {
         "type": "array",
-        "description": "The first rule that matches and has `times` left answers; else 404.",
+        "description": "the first one that matches and has `times` left answers; else it is a 404",
         "items": {
             "type": "object",
             "required": ["on", "reply"],
@@ -35,7 +35,7 @@ SCHEMA: Final[Schema] = {
             "properties": {
                 "on": {
                     "type": "string",
-                    "description": "Method and path; the query is ignored.",
+                    "description": "method and path; a query is ignored",
                     "pattern": f"^({_METHODS}) /[^\\s?#]*$",
                     "examples": ["GET /report"],
                 },
@@ -45,23 +45,23 @@ SCHEMA: Final[Schema] = {
                     "properties": {
                         "status": {
                             "type": "integer",
-                            "description": "Status code.",
+                            "description": "status of the reply",
                             "minimum": 200,
                             "maximum": 599,
                             "default": 200,
                         },
                         "headers": {
                             "type": "object",
-                            "description": "Headers, sent as they are.",
+                            "description": "headers, sent as they are",
                             "propertyNames": {"pattern": "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"},
                             "additionalProperties": _HEADER_VALUE,
                             "default": {},
                         },
-                        "body": {"type": "string", "description": "The body, as text."},
-                        "json": {"description": "The body, as a value to send as JSON."},
+                        "body": {"type": "string", "description": "the body, as text"},
+                        "json": {"description": "the body, as a value that is sent as JSON"},
                         "base64": {
                             "type": "string",
-                            "description": "The body, as bytes in base64.",
+                            "description": "the body, as bytes in base64",
                             "contentEncoding": "base64",
                             "pattern": "^([A-Za-z0-9+/]{4})*"
                             "([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
@@ -75,7 +75,7 @@ SCHEMA: Final[Schema] = {
                     },
                 },
                 "times": {
-                    "description": "How many requests it answers.",
+                    "description": "how many requests it answers",
                     "oneOf": [{"type": "integer", "minimum": 1}, {"const": "always"}],
                     "default": "always",
                 },

@@ -18,7 +18,7 @@ from typing import Protocol, TypeVar
 from harness.case.model import Fault
 from harness.evidence.model import ModelRecord, Request
 from harness.faults.base import ReplyFault
-from harness.services.base import Gatekeeper, HttpService, Incoming, Redact
+from harness.services.base import Gatekeeper, HttpService, Incoming, ModelService, Redact
 from harness.services.board import Board
 from harness.services.exchange import Desk
 from harness.services.http1 import Connection, Refusal
@@ -49,6 +49,7 @@ class Cast:
         since: seconds since the trial's first step.
         declared: ids of the case's faults, in order.
         connections: how many may be open at once; more wait in the kernel's queue.
+        memory: bytes of bodies to hold at once; what is beyond is refused.
     """
 
     services: Sequence[HttpService]
@@ -59,6 +60,7 @@ class Cast:
     since: Callable[[], float] = _never
     declared: Sequence[str] = ()
     connections: int = 200
+    memory: int = 512 << 20
 
 
 class Loop(Protocol):
@@ -96,6 +98,7 @@ class Live:
         self.recorder = Recorder(cast.shelf, cast.redact, self._loop.call_later, thread.aside)
         self.names = Names(Zone.of(cast.addresses), self.recorder.screen.text)
         self._over = False
+        self._held = 0
 
     # -- LiveServices, from any thread
 
@@ -116,8 +119,9 @@ class Live:
 
     def model(self) -> ModelRecord:
         desk = self._desks.get(MODEL)
-        tally = getattr(desk.service, "tally", None) if desk else None
-        return self._thread.call(tally) if tally is not None else ModelRecord()
+        if desk is None or not isinstance(desk.service, ModelService):
+            return ModelRecord()
+        return self._thread.call(desk.service.tally)
 
     def failure(self) -> BaseException | None:
         return self._failure or self.recorder.failure
@@ -173,6 +177,11 @@ class Live:
     def soon(self, desk: Desk) -> None:
         """Have the desk go on, from any thread."""
         self._loop.call_soon_threadsafe(desk.go_on)
+
+    def hold(self, size: int) -> bool:
+        """More or fewer bytes of bodies are held in memory; ``False`` if those are too many."""
+        self._held += size
+        return self._held + self.recorder.backlog <= self._cast.memory
 
     def failed(self, bug: BaseException) -> None:
         """Keep the first bug; the trial is told by :meth:`failure`."""

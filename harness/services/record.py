@@ -102,6 +102,10 @@ class Shelf:
 class Recorder:
     """The record of one trial. :meth:`add` is called in the loop's thread only.
 
+    Attributes:
+        failure: the first thing that could not be recorded, or ``None``.
+        backlog: bytes of big bodies that are still to be stored.
+
     Args:
         shelf: where it is stored.
         redact: replaces planted secrets; ``None``: none is planted.
@@ -124,6 +128,7 @@ class Recorder:
         self._lines = bytearray()
         self._due = False
         self._busy = 0
+        self.backlog = 0
         self._changed = threading.Condition()
         self.failure: BaseException | None = None
         self._fd = -1
@@ -143,6 +148,7 @@ class Recorder:
         if len(seen.incoming.body) >= BIG:
             with self._changed:
                 self._busy += 1
+                self.backlog += len(seen.incoming.body)
             self._aside.submit(self._add_aside, seen)
             return
         self._store(seen)
@@ -178,6 +184,7 @@ class Recorder:
         finally:
             with self._changed:
                 self._busy -= 1
+                self.backlog -= len(seen.incoming.body)
                 self._changed.notify_all()
 
     def _store(self, seen: Seen) -> None:

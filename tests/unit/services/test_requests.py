@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.services import http1
+from harness.services import reader
 from harness.services.record import Shelf
-from harness.services.reply import Part, Wire
+from harness.services.reply import End, Part, Wire
 from tests.unit.services.stand import (
     Scripted,
     ask,
@@ -79,7 +79,7 @@ def test_a_request_may_come_byte_by_byte_and_in_chunks(serve):
 def test_a_body_of_sixty_four_mebibytes_is_taken_and_stored(serve, tmp_path):
     service = Scripted()
     live, where = serve(service, shelf=Shelf.of_trial(tmp_path))
-    body = b"0123456789abcdef" * (http1.MOST_BODY // 16)
+    body = b"0123456789abcdef" * (reader.MOST_BODY // 16)
 
     assert ask(where, post(body)) == hello()
 
@@ -90,7 +90,7 @@ def test_a_body_of_sixty_four_mebibytes_is_taken_and_stored(serve, tmp_path):
 
 @pytest.mark.parametrize("chunked", [False, True])
 def test_a_body_beyond_the_limit_is_refused_and_recorded(serve, monkeypatch, chunked):
-    monkeypatch.setattr(http1, "MOST_BODY", 1000)
+    monkeypatch.setattr(reader, "MOST_BODY", 1000)
     service = Scripted()
     live, where = serve(service)
     body = b"7d0\r\n" + b"x" * 2000 + b"\r\n" if chunked else b"x" * 2000
@@ -108,8 +108,40 @@ def test_a_body_beyond_the_limit_is_refused_and_recorded(serve, monkeypatch, chu
     assert (request.method, request.path) == ("POST", "/up")
 
 
+def test_bodies_that_are_too_large_together_are_refused_and_others_go_on(serve):
+    live, where = serve(memory=1 << 20)
+    half = get("/up", "POST", content_length=str(1 << 20)) + b"x" * (400 << 10)
+    uploads = [connect(where) for _ in range(4)]
+    for sock in uploads:
+        sock.sendall(half)
+    until(lambda: len(live.requests()) == 2)
+
+    assert recorded(live, 2) == ["refused", "refused"]
+    for sock in uploads:
+        sock.close()
+    until(lambda: len(live.requests()) == 4)
+    for _ in range(5):
+        assert ask(where, post(b"x" * (1 << 19))) == hello()
+
+
+def test_requests_sent_ahead_of_a_reply_that_closes_are_on_record(serve):
+    service = Scripted({"/last": Wire(end=End.CLOSE)})
+    live, where = serve(service)
+
+    with connect(where) as sock:
+        sock.sendall(get("/last") + get("/ahead?secret"))
+        read_all(sock)
+
+    until(lambda: len(live.requests()) == 2)
+    assert [(r.path, r.ended) for r in live.requests()] == [
+        ("/last", "whole"),
+        ("/ahead?secret", "cut"),
+    ]
+    assert [i.path for i in service.asked] == ["/last"]
+
+
 def test_a_client_that_asks_first_is_told_to_go_on_or_not_to(serve, monkeypatch):
-    monkeypatch.setattr(http1, "MOST_BODY", 1000)
+    monkeypatch.setattr(reader, "MOST_BODY", 1000)
     _, where = serve()
 
     with connect(where) as sock:
@@ -164,7 +196,7 @@ def test_a_head_without_end_is_refused(serve):
     live, where = serve()
 
     with connect(where) as sock:
-        sock.sendall(b"GET / HTTP/1.1\r\nX: " + b"x" * (http1.MOST_HEAD + 1))
+        sock.sendall(b"GET / HTTP/1.1\r\nX: " + b"x" * (reader.MOST_HEAD + 1))
         assert read_all(sock).startswith(b"HTTP/1.1 431 ")
 
     assert recorded(live, 1) == ["refused"]
