@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from harness.services.model.protocols.base import Stamp
@@ -47,10 +47,10 @@ class Ids:
         )
         return replace(turn, calls=tuple(calls))
 
-    def tokens(self, calls: int) -> Sequence[str]:
-        """Every token of a reply with that many calls."""
-        return [self.template.id, *(self.token("", at) for at in range(calls))]
+    def tokens(self, calls: int) -> Sequence[bytes]:
+        """What stands for the ids of that many calls, as it is sent."""
+        return [self.token("", at).encode() for at in range(calls)]
 
-    def renewal(self, calls: int) -> Mapping[bytes, bytes]:
-        """A new id for each token of a reply with that many calls."""
-        return {token.encode(): self.next().encode() for token in self.tokens(calls)}
+    def renewal(self, calls: int) -> Sequence[tuple[bytes, bytes]]:
+        """Each of those tokens with a new id for it."""
+        return [(token, self.next().encode()) for token in self.tokens(calls)]

@@ -7,13 +7,13 @@ of them to one model by one protocol.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from harness.services.model.heard import Heard
 from harness.services.model.ids import Ids
-from harness.services.model.protocols.base import ModelProtocol, Stamp
+from harness.services.model.protocols.base import ModelProtocol
 from harness.services.reply import Part, Turn, Wire
 
 #: Replies kept; the oldest goes first.
@@ -41,24 +41,27 @@ class Press:
 
     def __init__(self, ids: Ids) -> None:
         self._ids = ids
+        self._message = ids.template.id.encode()
         self._plates: dict[_Key, _Plate] = {}
 
     def wire(self, protocol: ModelProtocol, heard: Heard, turn: Turn) -> Wire:
         """The reply, with ids that no reply before had."""
         key = _Key(protocol.name, heard.stream, heard.wants_usage, heard.model, turn)
         plate = self._plates.get(key) or self._engrave(key, protocol, heard)
-        renewal = self._ids.renewal(len(turn.calls))
+        stamp = self._ids.stamp()
+        renewal = [(self._message, stamp.id.encode())]
+        if turn.calls:
+            renewal += self._ids.renewal(len(turn.calls))
         parts = list(plate.wire.parts)
         for slot in plate.slots:
             parts[slot] = _renewed(parts[slot], renewal)
-        stamp = Stamp(renewal[self._ids.template.id.encode()].decode(), self._ids.created)
         wire = plate.wire
         headers = {**wire.headers, **protocol.headers(stamp)}
         return Wire(wire.status, headers, parts, wire.chunked, protocol=wire.protocol)
 
     def _engrave(self, key: _Key, protocol: ModelProtocol, heard: Heard) -> _Plate:
         wire = protocol.render(heard, key.turn, self._ids.template)
-        tokens = [token.encode() for token in self._ids.tokens(len(key.turn.calls))]
+        tokens = [self._message, *self._ids.tokens(len(key.turn.calls))]
         slots = tuple(
             at for at, part in enumerate(wire.parts) if any(token in part.data for token in tokens)
         )
@@ -68,8 +71,8 @@ class Press:
         return plate
 
 
-def _renewed(part: Part, renewal: Mapping[bytes, bytes]) -> Part:
+def _renewed(part: Part, renewal: Sequence[tuple[bytes, bytes]]) -> Part:
     data = part.data
-    for token, fresh in renewal.items():
+    for token, fresh in renewal:
         data = data.replace(token, fresh)
     return Part(data, part.name, part.delay)

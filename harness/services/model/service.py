@@ -148,12 +148,29 @@ class ModelService:
 
     def _turn(self, heard: Heard, routed: Routed, hits: Sequence[Hit]) -> Answer:
         at, _ = routed.position or (0, 0)
-        step = self._script[at]
-        turn = self._said(step, heard)
-        struck = self._struck(heard, turn, hits) if hits else self._clean(heard, turn)
+        turn = self._said(self._script[at], heard)
+        if hits:
+            return self._struck(heard, routed, turn, hits)
+        used = turn.usage or (0, 0)
+        self._spend(heard, used)
+        return Answer(
+            self._press.wire(PROTOCOLS[heard.protocol], heard, turn),
+            TURN,
+            at if self._scripted else None,
+            routed.attempt,
+            *used,
+            detail=routed.ticket,
+            tool_result=heard.last_result,
+        )
+
+    def _struck(self, heard: Heard, routed: Routed, turn: Turn, hits: Sequence[Hit]) -> Answer:
+        protocol, stamp = PROTOCOLS[heard.protocol], self._ids.stamp()
+        fresh = self._ids.fresh(turn)
+        struck = strike(hits, fresh, lambda each: protocol.render(heard, each, stamp))
         if not struck.serves:
             self._state = release(self._state, routed.ticket, struck.whole)
-        used = _counted(step, heard, struck)
+        at, _ = routed.position or (0, 0)
+        used = _counted(self._script[at], heard, struck)
         self._spend(heard, used)
         return Answer(
             struck.wire,
@@ -166,14 +183,6 @@ class ModelService:
             missed=struck.missed,
             tool_result=heard.last_result,
         )
-
-    def _clean(self, heard: Heard, turn: Turn) -> Struck:
-        return Struck(turn, self._press.wire(PROTOCOLS[heard.protocol], heard, turn))
-
-    def _struck(self, heard: Heard, turn: Turn, hits: Sequence[Hit]) -> Struck:
-        protocol, stamp = PROTOCOLS[heard.protocol], self._ids.stamp()
-        fresh = self._ids.fresh(turn)
-        return strike(hits, fresh, lambda each: protocol.render(heard, each, stamp))
 
     def _said(self, step: ScriptStep, heard: Heard) -> Turn:
         calls = []

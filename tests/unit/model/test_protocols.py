@@ -334,7 +334,7 @@ def test_a_hit_on_a_request_that_turns_out_to_be_no_turn_has_missed():
     first, second = [service.classify(incoming) for incoming in waiting]
     service.answer(waiting[0], first, ())
     answer = service.answer(waiting[1], second, [hit("model.status")])
-    assert (answer.kind, answer.missed) == ("beyond", {"model.status"})
+    assert (answer.kind, answer.missed) == ("beyond", frozenset({"model.status"}))
 
 
 def test_classifying_changes_nothing():
