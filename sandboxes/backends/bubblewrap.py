@@ -12,6 +12,7 @@ import contextlib
 import functools
 import json
 import os
+import re
 import socket
 import sys
 from collections.abc import Iterator, Sequence
@@ -35,6 +36,11 @@ _BUILD_SECONDS = 40.0
 _LISTING_SECONDS = 600.0
 _DESTROY_SECONDS = 30.0
 _SILENCE = '{"error": "the helper died at its start", "remedy": ""}'
+_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_ALLOW = (
+    "see what `bwrap --unshare-all --ro-bind / / true` says; unprivileged user namespaces may be "
+    "off (kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns)"
+)
 INSTALL = "apt-get install bubblewrap"
 
 
@@ -69,7 +75,7 @@ def _probe(backend: Bubblewrap) -> Probe:
     except BackendUnavailable as error:
         return Probe(backend.name, False, grade, str(error), error.remedy, {}, versions)
     except SandboxError as error:
-        return Probe(backend.name, False, grade, str(error), "", {}, versions)
+        return Probe(backend.name, False, grade, str(error), _ALLOW, {}, versions)
     return Probe(backend.name, True, grade, "", "", capabilities, versions)
 
 
@@ -82,6 +88,7 @@ def _program() -> Path:
 
 @contextlib.contextmanager
 def _site(run: str) -> Iterator[BubblewrapSite]:
+    _check_label(run)
     program = _program()
     cgroups.sweep()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -130,6 +137,7 @@ class BubblewrapSite:
         Raises:
             SandboxError: it could not be made; nothing is left.
         """
+        _check_label(spec.name)
         body, payload = _request(spec)
         ours, theirs = socket.socketpair()
         with theirs:
@@ -150,6 +158,12 @@ class BubblewrapSite:
         packets = socket.socket(fileno=fds.pop(0)) if answer.body["packets"] else None
         listeners = {w: socket.socket(fileno=fd) for w, fd in zip(spec.listens, fds, strict=True)}
         return KeptSandbox(keeper, init, packets, listeners)
+
+
+def _check_label(label: str) -> None:
+    """Refuse what cannot be part of a control group's name."""
+    if not _LABEL.fullmatch(label):
+        raise SandboxError(f"{label!r} is no name: expected letters, digits, '.', '_' and '-'")
 
 
 def _request(spec: SandboxSpec) -> tuple[dict[str, Any], bytes]:

@@ -29,6 +29,8 @@ from sandboxes.helper.stage import (
     write,
 )
 
+_CLOSED = ("/proc/", "/sys/", "/dev/")
+
 
 def make_box(uid: int, size: int) -> None:
     """Mount the private file system and make its folders."""
@@ -147,6 +149,9 @@ def _place(target: str, *, is_folder: bool, overlay: bool) -> None:
     if overlay:
         bases["/usr"] = f"{BOX}/usr-upper"
     bases["/"] = f"{BOX}/root-upper" if overlay else PLAIN_ROOT
+    if ".." in target.split("/") or not target.startswith("/") or target.startswith(_CLOSED):
+        msg = f"nothing can be mounted on {target!r}: expected an absolute path outside {_CLOSED}"
+        raise ValueError(msg)
     inside = next(b for b in bases if target.startswith(b.rstrip("/") + "/"))
     path = bases[inside] + "/" + target[len(inside) :].lstrip("/")
     os.makedirs(path if is_folder else os.path.dirname(path), 0o755, exist_ok=True)

@@ -7,7 +7,7 @@ handed out, so that what serves them, and what it records, is outside.
 
 from __future__ import annotations
 
-import errno
+import contextlib
 import os
 import socket
 import struct
@@ -38,11 +38,8 @@ def raise_loopback() -> None:
     link = struct.pack("=BxHiII", socket.AF_UNSPEC, 0, _LOOPBACK, _IFF_UP, _IFF_UP)
     _netlink(_NEWLINK, 0, link)
     _route_all(socket.AF_INET)
-    try:
+    with contextlib.suppress(OSError):  # without IPv6, its addresses are unreachable at once anyway
         _route_all(socket.AF_INET6)
-    except OSError as error:  # a kernel without IPv6 has nothing to route
-        if error.errno not in {errno.EAFNOSUPPORT, errno.EOPNOTSUPP, errno.EINVAL, errno.EACCES}:
-            raise
 
 
 def _route_all(family: int) -> None:
@@ -66,7 +63,7 @@ def _netlink(kind: int, flags: int, body: bytes) -> None:
 def packet_socket() -> socket.socket:
     """A socket on ``lo`` that yields what :attr:`sandboxes.base.Sandbox.packets` promises."""
     sock = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0)  # protocol 0: nothing arrives yet
-    program, keep = kernel.packet_filter(_filter())
+    program, keep = kernel.packet_filter(packet_program())
     sock.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, program)
     del keep
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
@@ -75,7 +72,7 @@ def packet_socket() -> socket.socket:
     return sock
 
 
-def _filter() -> bytes:
+def packet_program() -> bytes:
     """Arrivals to addresses beyond loopback, and every TCP packet with SYN and without ACK."""
     code = bpf.Program()
     code.do(bpf.LOAD_WORD, _ANCILLARY_DIRECTION)

@@ -113,6 +113,7 @@ def main(control_fd: int, bwrap: str, run: str) -> int:
     """Prepare, say so, and serve."""
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
+    os.umask(0o022)
     control = socket.socket(fileno=control_fd)
     owner = os.getppid()
     try:

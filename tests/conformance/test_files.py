@@ -9,8 +9,9 @@ import stat
 import pytest
 
 from sandboxes import clock
-from sandboxes.base import Kind, Mount, Planted, Root
+from sandboxes.base import Kind, Mount, Planted, Root, SandboxSpec
 from sandboxes.errors import SandboxError
+from tests.conformance.room import Room
 
 
 def read(room, root: Root, path: str) -> bytes | None:
@@ -363,3 +364,26 @@ def test_a_folder_can_be_made_read_only_and_writable_again(room, path, name):
 def test_a_path_that_is_no_mount_cannot_be_remounted(room):
     with pytest.raises(SandboxError, match="/etc"):
         room.sandbox.remount("/etc", read_only=True)
+
+
+@pytest.mark.parametrize("target", ["/proc/x", "relative", "/opt/../etc/x", "/dev/x"])
+def test_a_mount_in_a_place_that_is_not_for_it_is_refused(make, tmp_path, target):
+    with pytest.raises(SandboxError, match="mounted on"):
+        make(mounts=[Mount(tmp_path, target)])
+
+
+def test_a_mount_that_is_not_there_is_refused(make, tmp_path):
+    with pytest.raises(SandboxError, match="absent"):
+        make(mounts=[Mount(tmp_path / "absent", "/opt/x")])
+
+
+def test_the_files_of_a_sandbox_do_not_depend_on_the_umask_of_the_harness(backend):
+    before = os.umask(0o077)
+    try:
+        with backend.site(f"umask-{os.getpid()}") as site:
+            room = Room(site.create(SandboxSpec("one", workspace=[Planted("d/f", content=b"x")])))
+            assert room.ok("cat /etc/passwd >/dev/null; ls / ~ >/dev/null; umask") == "0022"
+            assert room.sandbox.listing().workspace["d"].mode == 0o755
+            assert room.leave() == []
+    finally:
+        os.umask(before)
