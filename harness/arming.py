@@ -1,40 +1,64 @@
 """Faults of a live trial: armed when their trigger says so, healed, and their landing proved.
 
 Request and output triggers are noticed in the thread of the event loop, the others in the
-trial's thread. A fault in the place is always injected by the trial's thread; the request
-that triggered it waits until that is done, so "from request 2 on" means exactly that.
+trial's thread. A fault in the place is always injected by the trial's thread, one after the
+other; the request that triggered it waits until that is done, so "from request 2 on" means
+exactly that. A fault in replies takes effect at once, in the thread that noticed.
 """
 
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from harness.case.model import Fault, Trigger
 from harness.evidence.model import FaultRecord
-from harness.faults.base import Injection, Landing, Place, PlaceFault, ReplyFault
+from harness.faults.base import Injection, Landing, Place, PlaceFault, ReplyFault, Sampled
+from harness.faults.paths import locate
 from harness.inbox import Inbox
 from harness.journal import Journal
 from harness.services.base import LiveServices
 from sandboxes import clock
-from sandboxes.base import Root
 from sandboxes.errors import SandboxError, SandboxLost
 
 _TAIL = 64 << 10
+_LOOK = 0.02
+_LONGEST = 0.25
 
 
 @dataclass(slots=True)
 class _State:
-    """Where one fault stands."""
+    """Where one fault stands.
+
+    Attributes:
+        due: its trigger came; it is begun, or about to be.
+        over: likewise, its ``until`` came.
+        heard: how much output there had been when it was due; its ``until`` looks behind that.
+        begun: it was injected, or that was tried.
+        ended: nothing of it is in force any more.
+    """
 
     fault: Fault
     injector: ReplyFault | PlaceFault
+    due: bool = False
+    over: bool = False
+    heard: dict[str, int] = field(default_factory=dict)
     begun: bool = False
     ended: bool = False
     injection: Injection | None = None
     landing: Landing = field(default_factory=lambda: Landing(0, "never armed"))
+
+    def pending(self) -> Trigger | None:
+        """What it waits for."""
+        if not self.due:
+            return self.fault.when
+        return None if self.over else self.fault.until
+
+
+Due = Callable[[_State, Trigger], bool]
 
 
 class Arming:
@@ -53,15 +77,11 @@ class Arming:
         self._place = place
         self._services: LiveServices | None = None
         self._origin: float | None = None
+        self._lock = threading.RLock()  # never held while a thread waits for the other
         # Posted jobs are done in order, so whoever waits for the last has waited for all.
-        self._pending: Future[None] | None = None
+        self._last: Future[None] | None = None
         self._tails = {"stdout": b"", "stderr": b""}
-        self._patterns = {
-            trigger.pattern: re.compile(trigger.pattern.encode(), re.MULTILINE)
-            for state in self._states
-            for trigger in (state.fault.when, state.fault.until)
-            if trigger is not None and trigger.kind == "output"
-        }
+        self._heard = {"stdout": 0, "stderr": 0}
 
     def attach(self, services: LiveServices) -> None:
         """The services are up; armed replies go through them."""
@@ -70,92 +90,110 @@ class Arming:
     # -- the event loop's thread
 
     def gate(self, service: str, number: int) -> Future[None] | None:
-        """Before request ``number`` of ``service`` is answered."""
+        """Before request ``number`` of ``service`` is answered; what it has to wait for."""
 
-        def due(trigger: Trigger) -> bool:
+        def due(_: _State, trigger: Trigger) -> bool:
             return (
                 trigger.kind == "request" and trigger.service == service and number >= trigger.count
             )
 
-        return self._notice(due)
+        self._notice(due)
+        last = self._last
+        return None if last is None or last.done() else last
 
     def heard(self, stream: str, data: bytes) -> None:
         """A piece of output came."""
-        if not self._patterns:
-            return
+        waiting = [state.pending() for state in self._states]
+        self._heard[stream] += len(data)
         text = self._tails[stream] = (self._tails[stream] + data)[-_TAIL - len(data) :]
-        found = {name for name, pattern in self._patterns.items() if pattern.search(text)}
-        if found:
-            self._notice(lambda trigger: trigger.kind == "output" and trigger.pattern in found)
+        if not any(trigger is not None and trigger.kind == "output" for trigger in waiting):
+            return
+        first = self._heard[stream] - len(text)
 
-    def _notice(self, due: Callable[[Trigger], bool]) -> Future[None] | None:
-        for state, change in self._changes(due):
-            if isinstance(state.injector, ReplyFault):
-                change(state)
-            else:
-                self._pending = self._inbox.post(lambda s=state, c=change: c(s))  # type: ignore[misc]
-        return None if self._pending is None or self._pending.done() else self._pending
+        def due(state: _State, trigger: Trigger) -> bool:
+            if trigger.kind != "output":
+                return False
+            pattern = re.compile(trigger.pattern.encode(), re.MULTILINE)
+            return bool(pattern.search(text, max(0, state.heard.get(stream, 0) - first)))
 
-    def _changes(
-        self, due: Callable[[Trigger], bool]
-    ) -> list[tuple[_State, Callable[[_State], None]]]:
-        """What is to begin and to end, in the order of declaration."""
-        changes: list[tuple[_State, Callable[[_State], None]]] = []
-        for state in self._states:
-            until = state.fault.until
-            if not state.begun and due(state.fault.when):
-                changes.append((state, self._begin))
-            elif state.begun and not state.ended and until is not None and due(until):
-                changes.append((state, self._end))
-        return changes
+        self._notice(due)
+
+    # -- either thread
+
+    def _notice(self, due: Due) -> None:
+        """Begin and end what is due, in the order of declaration."""
+        with self._lock:
+            for state in self._states:
+                trigger = state.pending()
+                if trigger is None or not due(state, trigger):
+                    continue
+                if state.due:
+                    state.over = True
+                    self._do(state, self._end)
+                else:
+                    state.due = True
+                    state.heard = dict(self._heard)
+                    self._do(state, self._begin)
+
+    def _do(self, state: _State, change: Callable[[_State], None]) -> None:
+        if isinstance(state.injector, ReplyFault):
+            change(state)
+        else:
+            self._last = self._inbox.post(lambda: change(state))
 
     # -- the trial's thread
 
     def start(self, *, live: bool) -> None:
         """Arm what is due at the start: before the main process, or (``live``) right after."""
-        for state in self._states:
+
+        def due(state: _State, trigger: Trigger) -> bool:
             is_live = isinstance(state.injector, PlaceFault) and state.injector.live
-            if state.fault.when.kind == "start" and not state.begun and is_live is live:
-                self._begin(state)
+            return trigger.kind == "start" and is_live is live
+
+        self._notice(due)
+        self._inbox.work()
 
     def clock_starts(self) -> None:
         """The first step begins: ``after`` counts from here."""
         self._origin = clock.monotonic()
 
     def tick(self) -> None:
-        """Look at the time and at files that are waited for; do what others have posted."""
+        """Look at the time and at files that are waited for; do what is due."""
+        if self._origin is not None:
+            passed = clock.monotonic() - self._origin
+            self._notice(lambda _, trigger: trigger.kind == "after" and passed >= trigger.seconds)
+            for path in self._files():
+                if self._there(path):
+                    self._notice(lambda _, t, p=path: t.kind == "file" and t.path == p)  # type: ignore[misc]
         self._inbox.work()
-        if self._origin is None:
-            return
-        passed = clock.monotonic() - self._origin
-
-        def due(trigger: Trigger) -> bool:
-            if trigger.kind == "after":
-                return passed >= trigger.seconds
-            return trigger.kind == "file" and self._there(trigger.path)
-
-        for state, change in self._changes(due):
-            change(state)
+        for state in self._states:
+            if isinstance(state.injection, Sampled) and not state.ended:
+                state.injection.sample(self._place())
 
     def patience(self) -> float:
         """How long the trial's thread may sleep before :meth:`tick` is due again, seconds."""
-        pending = [
-            trigger
-            for state in self._states
-            for trigger in ((state.fault.when,) if not state.begun else (state.fault.until,))
-            if trigger is not None and not state.ended
-        ]
-        if any(trigger.kind == "file" for trigger in pending):
-            return 0.02
-        waits = [t.seconds for t in pending if t.kind == "after"]
+        if self._files() or any(
+            isinstance(state.injection, Sampled) and not state.ended for state in self._states
+        ):
+            return _LOOK
+        pending = [trigger for state in self._states if (trigger := state.pending())]
+        waits = [trigger.seconds for trigger in pending if trigger.kind == "after"]
         if not waits or self._origin is None:
-            return 0.25
-        return min(0.25, max(0.001, self._origin + min(waits) - clock.monotonic()))
+            return _LONGEST
+        return min(_LONGEST, max(0.001, self._origin + min(waits) - clock.monotonic()))
+
+    def _files(self) -> set[str]:
+        pending = [state.pending() for state in self._states]
+        return {trigger.path for trigger in pending if trigger and trigger.kind == "file"}
+
+    def _there(self, path: str) -> bool:
+        return self._place().sandbox.exists(*locate(path))
 
     def settle(self) -> None:
         """With the subject frozen: take the last proofs."""
         for state in self._states:
-            if state.begun:
+            late = isinstance(state.injector, ReplyFault)  # a reply may still have been on its way
+            if state.begun and (late or not state.ended):
                 self._prove(state)
             self._journal.write(
                 "proof",
@@ -165,13 +203,22 @@ class Arming:
             )
 
     def heal(self) -> None:
-        """End what is in force; for the way out, whichever it is."""
+        """End all that is in force; for the way out, whichever it is.
+
+        Raises:
+            SandboxError: the first that could not be healed; the others are.
+        """
+        problems = []
         for state in self._states:
-            if state.begun and not state.ended:
-                try:
-                    self._end(state)
-                except SandboxLost:
-                    return
+            try:
+                if state.begun and not state.ended:
+                    self._heal(state)
+            except SandboxLost:
+                raise
+            except SandboxError as problem:
+                problems.append(problem)
+        if problems:
+            raise problems[0]
 
     def records(self) -> tuple[FaultRecord, ...]:
         """What became of each fault."""
@@ -188,17 +235,15 @@ class Arming:
             for state in self._states
         )
 
-    # -- either thread, one at a time for each fault
+    # -- faults in replies: either thread, with the lock; faults in the place: the trial's
 
     def _begin(self, state: _State) -> None:
-        if state.begun:
-            return
         state.begun = True
-        state.landing = Landing(0, "armed, and hit nothing")
         if isinstance(state.injector, ReplyFault):
             assert self._services is not None  # noqa: S101 - attached before anything is armed
             self._services.arm(state.fault, state.injector)
         else:
+            state.landing = Landing(0, "the trial was stopped while it was injected")
             try:
                 state.injection = state.injector.inject(state.fault.params, self._place())
             except SandboxLost:
@@ -206,12 +251,18 @@ class Arming:
             except SandboxError as error:
                 state.ended = True
                 state.landing = Landing(0, f"could not be injected: {error}")
+                self._journal.write("not-armed", fault=state.fault.id, why=str(error))
+                return
+        state.landing = Landing(0, "armed, and hit nothing")
         self._journal.write("armed", fault=state.fault.id, injector=state.fault.fault)
 
     def _end(self, state: _State) -> None:
-        if state.ended:
-            return
-        self._prove(state)
+        """Its ``until`` came."""
+        if not state.ended:
+            self._prove(state)
+            self._heal(state)
+
+    def _heal(self, state: _State) -> None:
         state.ended = True
         if isinstance(state.injector, ReplyFault):
             assert self._services is not None  # noqa: S101 - attached before anything is armed
@@ -221,13 +272,8 @@ class Arming:
         self._journal.write("healed", fault=state.fault.id)
 
     def _prove(self, state: _State) -> None:
-        if isinstance(state.injector, ReplyFault):
-            if self._services is not None:
-                count = self._services.hits(state.fault.id)
-                state.landing = Landing(count, f"{count} requests on record carry it")
-        elif state.injection is not None and not state.ended:
+        if state.injection is not None:
             state.landing = state.injection.landing(self._place())
-
-    def _there(self, path: str) -> bool:
-        root, inner = (Root.HOME, path[2:]) if path.startswith("~/") else (Root.WORKSPACE, path)
-        return self._place().sandbox.exists(root, inner)
+        elif isinstance(state.injector, ReplyFault) and self._services is not None:
+            count = self._services.hits(state.fault.id)
+            state.landing = Landing(count, f"{count} requests on record carry it")

@@ -95,6 +95,7 @@ def collect(stage: Stage, before: Listing, wants: Wants) -> Collected:
     sandbox, journal = stage.sandbox, stage.journal
     sandbox.freeze()
     journal.write("frozen")
+    stage.catch_up()
     stage.arming.settle()
     stage.arming.heal()
     listing = sandbox.listing()

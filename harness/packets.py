@@ -36,12 +36,20 @@ class PacketCounter:
         self._destinations: Counter[str] = Counter()
         self._syns: Counter[str] = Counter()
         self._dropped = 0
+        self._finished = False
         if source is not None:
             source.setblocking(False)
             loop.call_soon_threadsafe(loop.add_reader, source.fileno(), self._read)
 
     def syns(self) -> Mapping[str, int]:
-        """Connection attempts to services so far, ``address:port`` to count."""
+        """Connection attempts to services so far, ``address:port`` to count.
+
+        Everything that was sent before the call is in it.
+        """
+        if self._source is not None and not self._finished:
+            done: Future[None] = Future()
+            self._loop.call_soon_threadsafe(self._catch_up, done)
+            done.result()
         return dict(self._syns)
 
     def finish(self, names: Mapping[str, int]) -> Network:
@@ -59,9 +67,15 @@ class PacketCounter:
             dropped=self._dropped,
         )
 
+    def _catch_up(self, done: Future[None]) -> None:
+        while self._read():
+            pass
+        done.set_result(None)
+
     def _stop(self, done: Future[None]) -> None:
         assert self._source is not None  # noqa: S101 - only called where there is one
         self._loop.remove_reader(self._source.fileno())
+        self._finished = True
         while self._read():
             pass
         with suppress(OSError):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal as signals
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -182,11 +183,13 @@ class Stage:
             and what it printed.
         """
         capture = self.aside()
+        read = Counter(self.sandbox.wall_clock_reads())
         number = self._start(self._spec(argv, user, capture, capture))
         if not self.until(lambda: number in self._ended, at_most):
             self.sandbox.signal(number, signals.SIGKILL)
             self.until(lambda: number in self._ended, GRACE)
         ended = self._ended.get(number)
+        self.wall.aside += Counter(self.sandbox.wall_clock_reads()) - read
         return (ended.exit_code if ended else None), capture.finish(0.5).data
 
     def canary(self, argv: Sequence[str]) -> tuple[int | None, bytes]:
@@ -245,14 +248,20 @@ class Stage:
             self._hear(min(max(rest, 0.0), self.arming.patience()))
         return True
 
-    def _hear(self, timeout: float) -> None:
+    def catch_up(self) -> None:
+        """Hear of every process that has ended so far."""
+        while self._hear(0.0):
+            pass
+
+    def _hear(self, timeout: float) -> bool:
         ended = self.sandbox.wait(timeout, self.inbox.fd)
         if ended is None:
-            return
+            return False
         self._ended[ended.process] = ended
         self.journal.write(
             "ended", process=ended.process, exit_code=ended.exit_code, signal=ended.signal
         )
+        return True
 
     def _main_is_over(self) -> bool:
         return self.main in self._ended

@@ -420,6 +420,9 @@ class Sandbox(Protocol):
     def limit(self, *, memory: int | None = None, pids: int | None = None) -> None:
         """Change a limit while it runs."""
 
+    def reset_limit(self, name: str) -> None:
+        """Give back the limit that it was made with: ``memory`` or ``pids``."""
+
     def listen(self, where: Listen) -> socket.socket:
         """Bind another address inside.
 

@@ -172,6 +172,10 @@ class KeptSandbox:
         """Change a limit while it runs."""
         self._ask("limit", memory=memory, pids=pids)
 
+    def reset_limit(self, name: str) -> None:
+        """Give back a limit that it was made with."""
+        self._ask("reset_limit", name=name)
+
     def listen(self, where: Listen) -> socket.socket:
         """Bind another address inside."""
         body = {"op": "listen", "host": where.host, "port": where.port, "kind": where.kind}

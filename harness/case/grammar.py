@@ -37,6 +37,10 @@ GLOB: Final[Mapping[str, Any]] = {"type": "string", "format": "glob"}
 DATE: Final[Mapping[str, Any]] = {"type": "string", "format": "date"}
 
 
+#: Relative to the workspace, or to the home where it begins with ``~/``; never out of either.
+PATH_INSIDE: Final = r"^(?!/)(?!~$)(?!(.*/)?\.\.(/|$)).+$"
+
+
 class GrammarError(ValueError):
     """A text that is not in the language it should be in.
 

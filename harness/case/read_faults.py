@@ -84,11 +84,27 @@ def _fault(r: Reading, path: Keys, name: str, services: Collection[str]) -> Faul
         times=None if times == "always" else times or 1,
         params=_params(r, path, injector.schema),
     )
+    if fault.until is not None and _no_later(fault.until, fault.when):
+        message = "until comes no later than when, so the fault would never be in force"
+        r.fail(until, message, "write a later until, or leave it out", key=True)
     known = set(services) if injector.layer == "upstream" else {*services, MODEL}
     known_service(r, (*path, "with", "service"), known)
     for at, _ in r.items((*path, "each", "service")):
         known_service(r, at, known)
     return fault
+
+
+def _no_later(until: Trigger, when: Trigger) -> bool:
+    """Whether one trigger cannot come after the other, as far as the case alone shows it."""
+    if until.kind == "start":
+        return True
+    if until.kind != when.kind:
+        return False
+    if until.kind == "request":
+        return until.service == when.service and until.count <= when.count
+    if until.kind == "after":
+        return until.seconds <= when.seconds
+    return until.kind == "file" and until.path == when.path
 
 
 def _params(r: Reading, path: Keys, schema: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -11,8 +11,9 @@ A fault that is injected and hits nothing has not landed, and its trial is unava
 from __future__ import annotations
 
 import enum
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from harness.case.model import Params
@@ -107,9 +108,15 @@ class ServiceGate(Protocol):
 
 @dataclass(slots=True)
 class WallClock:
-    """The wall clock shown inside: real time plus ``offset`` seconds."""
+    """The wall clock shown inside: real time plus ``offset`` seconds.
+
+    Attributes:
+        aside: reads of it while a canary or a step of the case ran, by program; none of them
+            proves anything about the subject.
+    """
 
     offset: float = 0.0
+    aside: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +154,21 @@ class Injection(Protocol):
     """A fault that is in force."""
 
     def landing(self, place: Place) -> Landing:
-        """The proof so far; asked before each heal, and again with the subject frozen."""
+        """The proof so far; asked before ``until`` heals it, else with the subject frozen."""
 
     def heal(self, place: Place) -> None:
-        """Undo it; called once, on any way out, unless the sandbox is gone."""
+        """Undo it, and leave no trace; called once, on any way out, unless the sandbox is gone.
+
+        At the end the subject is frozen.
+        """
+
+
+@runtime_checkable
+class Sampled(Injection, Protocol):
+    """An injection whose proof may pass: it is looked at again and again while in force."""
+
+    def sample(self, place: Place) -> None:
+        """Look, and remember."""
 
 
 @runtime_checkable
@@ -168,7 +186,8 @@ class PlaceFault(Injector, Protocol):
         """Do it, for real.
 
         Raises:
-            sandboxes.errors.SandboxError: it could not be injected; it has not landed.
+            sandboxes.errors.SandboxError: it could not be injected; it has not landed, and
+                nothing of it is left.
         """
 
 

@@ -6,40 +6,53 @@ from dataclasses import dataclass
 
 from harness.case.model import Params
 from harness.faults.base import Landing, Layer, Place
+from harness.faults.met import ATTEMPTS, Barred, Met
 from harness.faults.schemas import params, text
+from sandboxes.base import Act, Depth
 from sandboxes.errors import SandboxError
+
+_ZONES = "/usr/share/zoneinfo"
+_LOADED: Barred = {Depth.ON: (Act.READ,), Depth.IN: (), Depth.BELOW: ()}
 
 
 @dataclass(frozen=True, slots=True)
 class _Zoned:
     zone: str
-    shown: bool
+    was: str | None
+    met: Met
 
     def landing(self, place: Place) -> Landing:
-        what = "showed" if self.shown else "did not show"
-        return Landing(int(self.shown), f"a canary's clock {what} {self.zone}")
+        count = self.met.landing(place).count
+        return Landing(count, f"programs of the subject loaded {self.zone} {count} times")
 
     def heal(self, place: Place) -> None:
-        """A running program keeps the zone that it was started with."""
+        """For programs started from now on; a running one keeps what it was started with."""
+        if self.was is None:
+            place.env.pop("TZ", None)
+        else:
+            place.env["TZ"] = self.was
 
 
 class Zone:
     """``TZ`` names the zone; it acts on programs that are started from then on."""
 
     name = "clock.zone"
-    summary = "The main process is started in another time zone."
+    summary = (
+        "The main process is started in another time zone; "
+        "it lands when a program of the subject loads the rules of that zone."
+    )
     layer = Layer.CLOCK
-    needs = ("clock.zone",)
+    needs = ("clock.zone", ATTEMPTS)
     live = False
     schema = params(("zone",), zone=text("name of the tz database, such as Asia/Kathmandu"))
 
     def inject(self, params: Params, place: Place) -> _Zoned:
-        """Set it, and have a canary say which zone it sees."""
+        """Set it."""
         zone = params["zone"]
-        known, _ = place.canary(["/usr/bin/test", "-f", f"/usr/share/zoneinfo/{zone}"])
-        if known != 0:
+        code, out = place.canary(["/usr/bin/readlink", "-e", f"{_ZONES}/{zone}"])
+        rules = out.decode("utf-8", "replace").strip()
+        if code != 0 or not rules.startswith(f"{_ZONES}/"):
             raise SandboxError(f"no time zone {zone!r} in the sandbox; install tzdata")
+        was = place.env.get("TZ")
         place.env["TZ"] = zone
-        _, plain = place.canary(["/usr/bin/date", "+%z"])
-        _, named = place.canary(["/usr/bin/env", f"TZ=:/usr/share/zoneinfo/{zone}", "date", "+%z"])
-        return _Zoned(zone, plain == named != b"")
+        return _Zoned(zone, was, Met.begin(place, rules, _LOADED))

@@ -8,7 +8,7 @@ from harness.case.model import Params
 from harness.faults.base import Landing, Layer, Place
 from harness.faults.met import ATTEMPTS, Met
 from harness.faults.paths import inside, locate
-from harness.faults.schemas import params, text
+from harness.faults.schemas import params, path_inside
 from sandboxes.base import Root
 
 
@@ -36,7 +36,7 @@ class MissingPath:
     layer = Layer.FILESYSTEM
     needs = (ATTEMPTS,)
     live = False
-    schema = params(("path",), path=text("relative to the workspace, or ~/…"))
+    schema = params(("path",), path=path_inside("relative to the workspace, or ~/…"))
 
     def inject(self, params: Params, place: Place) -> _Missing:
         """Take it away."""

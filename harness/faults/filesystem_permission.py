@@ -8,9 +8,8 @@ from harness.case.model import Params
 from harness.faults.base import Landing, Layer, Place
 from harness.faults.met import ATTEMPTS, Barred, Met, expect
 from harness.faults.paths import inside, locate
-from harness.faults.schemas import params, text
+from harness.faults.schemas import params, path_inside, text
 from sandboxes.base import ROOT, Act, Depth, Kind, Root
-from sandboxes.errors import SandboxError
 
 _BITS = ((4, "-r", Act.READ), (2, "-w", Act.WRITE), (1, "-x", Act.RUN))
 
@@ -50,7 +49,7 @@ class Permission:
     live = False
     schema = params(
         ("path",),
-        path=text("relative to the workspace, or ~/…"),
+        path=path_inside("relative to the workspace, or ~/…"),
         mode=text("octal mode, its last digit below 7", pattern="^0[0-7]{2}[0-6]$", default="0000"),
     )
 
@@ -62,7 +61,7 @@ class Permission:
         refused = next(test for bit, test, _ in _BITS if not mode & bit)
         try:
             expect(place, ["/usr/bin/test", refused, there], 1, f"{there} refused")
-        except SandboxError:
+        except BaseException:
             place.sandbox.restore(root, path)
             raise
         return _Taken(root, path, Met.begin(place, there, barred(mode, was.kind)))

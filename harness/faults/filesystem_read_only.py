@@ -9,7 +9,6 @@ from harness.faults.base import Landing, Layer, Place
 from harness.faults.met import ATTEMPTS, Met, expect
 from harness.faults.schemas import params, text
 from sandboxes.base import AGENT_HOME, WORKSPACE, Act, Depth
-from sandboxes.errors import SandboxError
 
 _WHERE = {"workspace": WORKSPACE, "home": AGENT_HOME, "tmp": "/tmp"}  # noqa: S108 - inside
 _BARRED = dict.fromkeys(Depth, (Act.WRITE, Act.NAME))
@@ -47,7 +46,7 @@ class ReadOnly:
         place.sandbox.remount(path, read_only=True)
         try:
             expect(place, ["/usr/bin/touch", f"{path}/.canary"], 1, f"a read-only {path}")
-        except SandboxError:
+        except BaseException:
             place.sandbox.remount(path, read_only=False)
             raise
         return _ReadOnly(Met.begin(place, path, _BARRED))

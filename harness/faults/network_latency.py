@@ -13,9 +13,10 @@ from harness.faults.schemas import duration, params, text
 @dataclass(frozen=True, slots=True)
 class _Slow:
     service: str
+    before: int
 
     def landing(self, place: Place) -> Landing:
-        count = place.gate.delayed(self.service)
+        count = place.gate.delayed(self.service) - self.before
         return Landing(count, f"{count} replies were held back")
 
     def heal(self, place: Place) -> None:
@@ -37,5 +38,7 @@ class Latency:
 
     def inject(self, params: Params, place: Place) -> _Slow:
         """Slow it down."""
-        place.gate.delay(params["service"], grammar.duration(params["delay"]))
-        return _Slow(params["service"])
+        service = params["service"]
+        before = place.gate.delayed(service)
+        place.gate.delay(service, grammar.duration(params["delay"]))
+        return _Slow(service, before)

@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from harness.case.model import Params
 from harness.faults.base import Landing, Layer, Place
 from harness.faults.schemas import params, text
+from sandboxes.errors import SandboxError
 
 
 @dataclass(frozen=True, slots=True)
 class _Unresolved:
     name: str
     how: str
+    before: int
 
     def landing(self, place: Place) -> Landing:
-        count = place.gate.name_failed(self.name)
+        count = place.gate.name_failed(self.name) - self.before
         return Landing(count, f"{count} look-ups of {self.name} were answered with {self.how}")
 
     def heal(self, place: Place) -> None:
@@ -38,8 +40,12 @@ class NameFault:
 
     def inject(self, params: Params, place: Place) -> _Unresolved:
         """Have the look-ups fail."""
-        place.gate.name_fails(params["name"], self._how)
-        return _Unresolved(params["name"], self._how)
+        name = params["name"]
+        if self._how == "nxdomain" and name != "*" and name.lower() not in place.addresses:
+            raise SandboxError(f"nobody would find {name!r} anyway: it is no service of the case")
+        before = place.gate.name_failed(name)
+        place.gate.name_fails(name, self._how)
+        return _Unresolved(name, self._how, before)
 
 
 NOT_FOUND = NameFault(

@@ -19,7 +19,7 @@ class _Squeezed:
         return Landing(max(kills, 0), f"the kernel counts {kills} out-of-memory kills")
 
     def heal(self, place: Place) -> None:
-        place.sandbox.limit(memory=None)
+        place.sandbox.reset_limit("memory")
 
 
 class OutOfMemory:

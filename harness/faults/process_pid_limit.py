@@ -18,7 +18,7 @@ class _Full:
         return Landing(max(refused, 0), f"the kernel counts {refused} refused forks")
 
     def heal(self, place: Place) -> None:
-        place.sandbox.limit(pids=None)
+        place.sandbox.reset_limit("pids")
 
 
 class PidLimit:

@@ -9,30 +9,38 @@ from harness.case.model import Params
 from harness.faults.base import Landing, Layer, Place
 from harness.faults.schemas import params
 
+_LOOKS = 100
+
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    """A signal that was sent to a live process, or was not."""
+    """A signal that was sent to a live process, or was not.
+
+    Attributes:
+        seen: of a signal that stops: whether the process was then seen stopped.
+    """
 
     process: int
     signum: signal.Signals
     delivered: bool
-    undo: signal.Signals | None
+    seen: bool
 
     def landing(self, place: Place) -> Landing:
         name = self.signum.name
         if not self.delivered:
-            return Landing(0, f"the main process had ended before {name}")
-        if self.signum is not signal.SIGKILL:
-            return Landing(1, f"the kernel took {name} for the live main process")
-        ended = place.ended.get(self.process)
-        if ended is None or ended.signal != signal.SIGKILL:
-            return Landing(0, f"the main process did not end by {name}")
-        return Landing(1, f"the main process ended by {name}, says its wait status")
+            return Landing(0, f"there was no live main process for {name}")
+        if self.signum is signal.SIGKILL:
+            ended = place.ended.get(self.process)
+            if ended is None or ended.signal != signal.SIGKILL:
+                return Landing(0, f"the main process did not end by {name}")
+            return Landing(1, f"the main process ended by {name}, says its wait status")
+        if self.signum is signal.SIGSTOP:
+            return Landing(int(self.seen), f"{'' if self.seen else 'not '}seen stopped by {name}")
+        return Landing(1, f"the kernel took {name} for the live main process")
 
     def heal(self, place: Place) -> None:
-        if self.delivered and self.undo is not None:
-            place.sandbox.signal(self.process, self.undo)
+        if self.delivered and self.signum is signal.SIGSTOP:
+            place.sandbox.signal(self.process, signal.SIGCONT)
 
 
 class SignalFault:
@@ -43,20 +51,26 @@ class SignalFault:
     live = True
     schema = params()
 
-    def __init__(
-        self, name: str, summary: str, signum: signal.Signals, undo: signal.Signals | None = None
-    ) -> None:
-        """``undo`` is the signal that heals it, if one can."""
+    def __init__(self, name: str, summary: str, signum: signal.Signals) -> None:
         self.name = name
         self.summary = summary
         self._signum = signum
-        self._undo = undo
 
     def inject(self, params: Params, place: Place) -> _Sent:
         """Send it."""
         main = place.main
         delivered = main is not None and place.sandbox.signal(main, self._signum)
-        return _Sent(main or 0, self._signum, delivered, self._undo)
+        stops = delivered and self._signum is signal.SIGSTOP
+        return _Sent(main or 0, self._signum, delivered, stops and _is_stopped(place, main))
+
+
+def _is_stopped(place: Place, main: int | None) -> bool:
+    """Whether the main process is seen stopped, as it is soon after SIGSTOP."""
+    for _ in range(_LOOKS):
+        states = [each.state for each in place.sandbox.processes() if each.main == main]
+        if states != ["R"] and states != ["S"] and states != ["D"]:
+            return states == ["T"]
+    return False
 
 
 KILL = SignalFault("process.kill", "The main process is killed (SIGKILL).", signal.SIGKILL)
@@ -67,5 +81,4 @@ STOP = SignalFault(
     "process.stop",
     "The main process is stopped (SIGSTOP); it goes on when the fault heals (SIGCONT).",
     signal.SIGSTOP,
-    signal.SIGCONT,
 )

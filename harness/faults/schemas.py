@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from harness.case import grammar
 from harness.extension import Schema
 
 
@@ -32,3 +33,8 @@ def size(description: str, **more: Any) -> Schema:
 def duration(description: str, **more: Any) -> Schema:
     """A duration such as ``2s``."""
     return {"type": "string", "format": "duration", "description": description, **more}
+
+
+def path_inside(description: str) -> Schema:
+    """A path in the workspace or, as ``~/…``, in the home: relative, and without ``..``."""
+    return text(description, pattern=grammar.PATH_INSIDE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -9,7 +10,6 @@ from harness.faults.base import Landing, Place
 from sandboxes import clock
 from sandboxes.errors import SandboxError
 
-_CANARIES = frozenset({"date"})
 _TOLERANCE = 2.0
 
 
@@ -21,12 +21,8 @@ def shows(place: Place, offset: float) -> bool:
 
 
 def reads(place: Place) -> Mapping[str, int]:
-    """Reads of the wall clock that the shim answered, the canary's apart."""
-    return {
-        name: count
-        for name, count in place.sandbox.wall_clock_reads().items()
-        if name not in _CANARIES
-    }
+    """Reads of the wall clock that the shim answered, those of canaries and steps apart."""
+    return Counter(place.sandbox.wall_clock_reads()) - place.wall.aside
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +56,11 @@ def _put(place: Place, offset: float) -> None:
     place.wall.offset = offset
 
 
+def _expect(place: Place, offset: float) -> None:
+    if not shows(place, offset):
+        raise SandboxError(f"a canary inside did not see the clock moved by {offset:+.0f} s")
+
+
 def move(place: Place, offset: float) -> Moved:
     """Show real time plus ``offset`` seconds from now on.
 
@@ -68,6 +69,9 @@ def move(place: Place, offset: float) -> Moved:
     """
     was = place.wall.offset
     _put(place, offset)
-    if not shows(place, offset):
-        raise SandboxError(f"a canary inside did not see the clock moved by {offset:+.0f} s")
+    try:
+        _expect(place, offset)
+    except BaseException:
+        _put(place, was)
+        raise
     return Moved(offset, was, reads(place))

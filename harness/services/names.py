@@ -199,7 +199,8 @@ class Names:
         rule = name if name in self._failing else "*"
         how = self._failing.get(rule)
         if how is not None:
-            self._failed[rule] += 1
+            if known or how != "nxdomain":  # else it is the answer that there would be anyway
+                self._failed[rule] += 1
             if how == "silent":
                 return None
             code = Code.SERVFAIL if how == "servfail" else Code.NXDOMAIN

@@ -39,6 +39,7 @@ class Init:
     stopped_before: set[int] = field(default_factory=set)
     last: int = 0
     nproc: int = 0
+    frozen: bool = False  # by our own signals
 
     def serve(self, wakeups: int) -> None:
         """Answer until the keeper or the harness goes; then everything in here dies with us."""
@@ -95,11 +96,13 @@ class Init:
         return {"number": self.last, "pid": pid}
 
     def _signal(self, message: wire.Message) -> dict[str, Any]:
+        self._reap()
         for pid, number in self.started.items():
             if number == message.body["number"]:
-                os.kill(
-                    pid, message.body["signal"]
-                )  # not reaped yet, so the number is still its own
+                if self.frozen and message.body["signal"] == signal.SIGCONT:
+                    self.stopped_before.discard(pid)  # it goes on when everything does
+                else:  # not reaped yet, so the number is still its own
+                    os.kill(pid, message.body["signal"])
                 return {"sent": True}
         return {"sent": False}
 
@@ -119,6 +122,7 @@ class Init:
     def _stop(self, message: wire.Message) -> dict[str, Any]:
         """Stop everything by signal, until nobody is left who could continue somebody."""
         deadline = time.monotonic() + message.body["timeout"]
+        self.frozen = True
         self.stopped_before = {pid for pid in _pids() if set(_states(pid)) <= {"T"}}
         while time.monotonic() < deadline:
             _signal_all(signal.SIGSTOP)
@@ -129,6 +133,7 @@ class Init:
         return {"frozen": False}
 
     def _continue(self, _: wire.Message) -> dict[str, Any]:
+        self.frozen = False
         for pid in _pids():
             if pid not in self.stopped_before:
                 with contextlib.suppress(ProcessLookupError):

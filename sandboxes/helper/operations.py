@@ -158,8 +158,17 @@ def _resize(box: Box, request: wire.Message) -> Answer:
     return _DONE
 
 
+def _reset_limit(box: Box, request: wire.Message) -> Answer:
+    name = request.body["name"]
+    limits = {"memory": None, "pids": None, name: box.spec["limits"][name]}
+    return _set_limits(box, limits["memory"], limits["pids"])
+
+
 def _limit(box: Box, request: wire.Message) -> Answer:
-    memory, pids = request.body["memory"], request.body["pids"]
+    return _set_limits(box, request.body["memory"], request.body["pids"])
+
+
+def _set_limits(box: Box, memory: int | None, pids: int | None) -> Answer:
     provides = box.ground.site.provides
     if memory is not None:
         if box.group is None or "memory" not in provides:
@@ -254,6 +263,7 @@ OPERATIONS: Mapping[str, Callable[[Box, wire.Message], Answer]] = {
     "put_back": _put_back,
     "reads": _reads,
     "remount": _remount,
+    "reset_limit": _reset_limit,
     "resize": _resize,
     "restore": _restore,
     "take": _take,
