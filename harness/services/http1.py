@@ -59,6 +59,9 @@ class House(Protocol):
     def hold(self, size: int) -> bool:
         """So many more bytes of bodies are held (fewer, if negative); ``False``: too many."""
 
+    def crowded(self, connection: Connection) -> bool:
+        """Whether it is to read no more until it is told to go on."""
+
 
 class Connection(asyncio.Protocol):
     """A client's connection: ``number`` in its trial, and the desk that takes its requests."""
@@ -94,6 +97,12 @@ class Connection(asyncio.Protocol):
         except Exception as bug:  # noqa: BLE001 - ours: told, and the client must not wait for ever
             self._house.failed(bug)
             self.reset()
+        if self._held and self._house.crowded(self):
+            self._transport.pause_reading()
+
+    def go_on(self) -> None:
+        """There is room again: read on."""
+        self._transport.resume_reading()
 
     def eof_received(self) -> bool:
         self._lost()

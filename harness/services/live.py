@@ -26,7 +26,7 @@ from harness.services.listening import Listener
 from harness.services.names import Names, Zone
 from harness.services.nameserver import NameServer, NameStream
 from harness.services.plan import DNS_PORT, MODEL
-from harness.services.record import Recorder, Seen, Shelf
+from harness.services.record import Hands, Recorder, Seen, Shelf
 from sandboxes.base import Listen
 
 T = TypeVar("T")
@@ -95,10 +95,19 @@ class Live:
         self._by_host = {cast.addresses[name]: desk for name, desk in self._desks.items()}
         self.board = Board(cast.declared)
         self.gatekeeper = cast.gatekeeper
-        self.recorder = Recorder(cast.shelf, cast.redact, self._loop.call_later, thread.aside)
+        self.recorder = Recorder(
+            cast.shelf,
+            cast.redact,
+            Hands(
+                self._loop.call_later,
+                thread.aside,
+                partial(self._loop.call_soon_threadsafe, self._stored),
+            ),
+        )
         self.names = Names(Zone.of(cast.addresses), self.recorder.screen.text)
         self._over = False
         self._held = 0
+        self._crowd: set[Connection] = set()
 
     # -- LiveServices, from any thread
 
@@ -183,6 +192,20 @@ class Live:
         self._held += size
         return self._held + self.recorder.backlog <= self._cast.memory
 
+    def crowded(self, connection: Connection) -> bool:
+        """Whether bodies come faster than they are stored."""
+        if self.recorder.backlog <= self._cast.memory // 2:
+            return False
+        self._crowd.add(connection)
+        return True
+
+    def _stored(self) -> None:
+        """A big body has been stored."""
+        if self._crowd and self.recorder.backlog <= self._cast.memory // 2:
+            crowd, self._crowd = self._crowd, set()
+            for connection in crowd:
+                connection.go_on()
+
     def failed(self, bug: BaseException) -> None:
         """Keep the first bug; the trial is told by :meth:`failure`."""
         self._failure = self._failure or bug
@@ -204,6 +227,7 @@ class Live:
     def left(self, connection: Connection | NameStream) -> None:
         """A connection is gone."""
         self._connections.discard(connection)
+        self._crowd.discard(connection)
         if len(self._connections) == self._cast.connections - 1:
             self._hold(held=False)
 

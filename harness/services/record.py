@@ -99,6 +99,21 @@ class Shelf:
         return cls(folder / "requests.jsonl", folder / "requests")
 
 
+@dataclass(frozen=True, slots=True)
+class Hands:
+    """Who does what the loop's thread cannot do at once.
+
+    Attributes:
+        later: calls something in the loop's thread after so many seconds.
+        aside: runs what takes long.
+        stored: told, in any thread, that a big body has been stored.
+    """
+
+    later: Callable[[float, Callable[[], None]], object]
+    aside: Executor
+    stored: Callable[[], object]
+
+
 class Recorder:
     """The record of one trial. :meth:`add` is called in the loop's thread only.
 
@@ -109,21 +124,18 @@ class Recorder:
     Args:
         shelf: where it is stored.
         redact: replaces planted secrets; ``None``: none is planted.
-        later: calls something in the loop's thread after so many seconds.
-        aside: runs what takes long.
+        hands: who does what cannot be done at once.
     """
 
     def __init__(
         self,
         shelf: Shelf,
         redact: Redact | None,
-        later: Callable[[float, Callable[[], None]], object],
-        aside: Executor,
+        hands: Hands,
     ) -> None:
         self._shelf = shelf
         self._screen = Screen(redact)
-        self._later = later
-        self._aside = aside
+        self._hands = hands
         self._requests: list[Request] = []
         self._lines = bytearray()
         self._due = False
@@ -149,12 +161,12 @@ class Recorder:
             with self._changed:
                 self._busy += 1
                 self.backlog += len(seen.incoming.body)
-            self._aside.submit(self._add_aside, seen)
+            self._hands.aside.submit(self._add_aside, seen)
             return
         self._store(seen)
         if self._fd >= 0 and not self._due:
             self._due = True
-            self._later(LAG, self._flush_due)
+            self._hands.later(LAG, self._flush_due)
 
     def requests(self) -> Sequence[Request]:
         """All that have ended, in order of arrival."""
@@ -186,6 +198,7 @@ class Recorder:
                 self._busy -= 1
                 self.backlog -= len(seen.incoming.body)
                 self._changed.notify_all()
+            self._hands.stored()
 
     def _store(self, seen: Seen) -> None:
         try:

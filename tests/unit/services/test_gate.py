@@ -96,10 +96,10 @@ def test_replies_are_held_back_and_counted_until_told_otherwise(serve):
         return time.monotonic() - began
 
     live.delay("upstream", 0.2)
-    assert timed() >= 0.2
-    assert timed() >= 0.2
+    assert timed() >= 0.19  # the loop counts in milliseconds
+    assert timed() >= 0.19
     live.delay(None, 0)
-    assert timed() < 0.2
+    assert timed() < 0.19
     assert live.delayed("upstream") == live.delayed(None) == 2
 
 

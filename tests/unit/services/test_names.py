@@ -137,8 +137,14 @@ def test_other_operations_are_not_implemented_and_answers_are_not_answered():
     assert zone.reply(b"short") is None
 
 
-@pytest.mark.parametrize("name", ["model", "other"])
-@pytest.mark.parametrize(("how", "expected"), [("nxdomain", NXDOMAIN), ("servfail", SERVFAIL)])
+@pytest.mark.parametrize(
+    ("name", "how", "expected"),
+    [
+        ("model", "nxdomain", NXDOMAIN),
+        ("model", "servfail", SERVFAIL),
+        ("other", "servfail", SERVFAIL),
+    ],
+)
 def test_a_look_up_can_be_made_to_fail_and_is_counted(name, how, expected):
     zone = names()
     zone.fail(name.upper(), how)
@@ -149,6 +155,16 @@ def test_a_look_up_can_be_made_to_fail_and_is_counted(name, how, expected):
     zone.fail(name, None)
     zone.reply(query(name))
     assert zone.failed(name) == 1
+
+
+def test_a_name_that_does_not_exist_anyway_was_not_made_to_fail():
+    zone = names()
+    zone.fail("*", "nxdomain")
+
+    assert code(zone.reply(query("other"))) == NXDOMAIN
+    assert zone.failed("*") == 0
+    assert code(zone.reply(query("model"))) == NXDOMAIN
+    assert zone.failed("*") == 1
 
 
 def test_all_look_ups_can_be_left_unanswered_and_one_name_be_treated_apart():

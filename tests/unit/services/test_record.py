@@ -20,6 +20,7 @@ from harness.services.base import Answer, Incoming
 from harness.services.record import (
     BIG,
     LAG,
+    Hands,
     Recorder,
     Seen,
     Shelf,
@@ -39,7 +40,8 @@ def redact(body: bytes) -> tuple[bytes, list[str]]:
 
 
 def recorder(shelf: Shelf, aside: Executor | None = None) -> Recorder:
-    return Recorder(shelf, redact, lambda wait, work: None, aside or ThreadPoolExecutor(1))
+    hands = Hands(lambda wait, work: None, aside or ThreadPoolExecutor(1), lambda: None)
+    return Recorder(shelf, redact, hands)
 
 
 def seen(seq: int = 1, body: bytes = b"", **headers: str) -> Seen:

@@ -108,20 +108,35 @@ def test_a_body_beyond_the_limit_is_refused_and_recorded(serve, monkeypatch, chu
     assert (request.method, request.path) == ("POST", "/up")
 
 
-def test_bodies_that_are_too_large_together_are_refused_and_others_go_on(serve):
-    live, where = serve(memory=1 << 20)
-    half = get("/up", "POST", content_length=str(1 << 20)) + b"x" * (400 << 10)
-    uploads = [connect(where) for _ in range(4)]
-    for sock in uploads:
-        sock.sendall(half)
-    until(lambda: len(live.requests()) == 2)
+def test_bodies_that_are_too_large_together_are_refused_and_later_ones_are_not(serve):
+    service = Scripted({"/hang": Wire(head=False, end=End.HANG)})
+    live, where = serve(service, memory=2 << 20)
+    large = b"x" * (1500 << 10)
 
-    assert recorded(live, 2) == ["refused", "refused"]
-    for sock in uploads:
-        sock.close()
-    until(lambda: len(live.requests()) == 4)
-    for _ in range(5):
-        assert ask(where, post(b"x" * (1 << 19))) == hello()
+    with connect(where) as first, connect(where) as second:
+        first.sendall(post(large, "/hang"))
+        until(lambda: service.asked)
+        second.sendall(get("/up", "POST", content_length=str(len(large))) + large[: 600 << 10])
+        assert read_all(second).startswith(b"HTTP/1.1 413 ")
+
+    until(lambda: len(live.requests()) == 2)
+    assert [r.ended for r in live.requests()] == ["cut", "refused"]
+
+
+def test_bodies_that_come_faster_than_they_are_stored_wait_and_are_not_refused(serve, tmp_path):
+    def slowly(body: bytes) -> tuple[bytes, list[str]]:
+        if len(body) > 1000:
+            time.sleep(0.05)
+        return body, []
+
+    live, where = serve(shelf=Shelf.of_trial(tmp_path), redact=slowly, memory=4 << 20)
+    with connect(where) as sock:
+        for _ in range(10):
+            sock.sendall(post(b"x" * (1 << 20)))
+            assert read(sock, len(hello())) == hello()
+
+    live.close()
+    assert [r.ended for r in live.requests()] == ["whole"] * 10
 
 
 def test_requests_sent_ahead_of_a_reply_that_closes_are_on_record(serve):

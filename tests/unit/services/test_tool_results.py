@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from harness.services.base import Answer, Incoming
-from harness.services.record import Recorder, Seen, Shelf
+from harness.services.record import Hands, Recorder, Seen, Shelf
 from harness.services.reply import Wire
 
 SECRET = b"canary-4711-of-some-length"
@@ -21,7 +21,8 @@ def redact(body: bytes) -> tuple[bytes, list[str]]:
 
 
 def on_record(result: str | None) -> str | None:
-    recorder = Recorder(Shelf(), redact, lambda wait, work: None, ThreadPoolExecutor(1))
+    hands = Hands(lambda wait, work: None, ThreadPoolExecutor(1), lambda: None)
+    recorder = Recorder(Shelf(), redact, hands)
     incoming = Incoming(1, "POST", "/v1/responses", {}, b"{}")
     answer = Answer(Wire(), "turn", turn=1, tool_result=result)
     recorder.add(Seen(1, 0.5, "model", incoming, answer=answer, status=200))

@@ -185,7 +185,7 @@ def test_a_slow_reply_is_whole_and_late(up):
     began = time.monotonic()
     assert status(where, "/report") == 429
 
-    assert time.monotonic() - began >= 0.2
+    assert time.monotonic() - began >= 0.19
     assert status(where, "/report") == 200  # the rule was used: the reply was a whole one
     assert [r.fault for r in live.requests()] == ["wrong", None]
 
@@ -200,7 +200,7 @@ def test_a_dripping_reply_comes_in_pieces(up):
         body = read_all(sock).partition(b"\r\n\r\n")[2]
 
     assert body == b"x" * 1000
-    assert time.monotonic() - began >= 0.06
+    assert time.monotonic() - began >= 0.055
 
 
 def test_a_reset_comes_instead_of_the_reply_or_within_its_body(up):
