@@ -19,10 +19,11 @@ class ServiceKind:
     Attributes:
         name: its key under ``services`` in a case.
         summary: one sentence for people.
-        schema: of what a case writes under that key; ``False`` where a case writes nothing,
-            because the service is always there.
-        build: makes the service that a case declares; ``None`` likewise.
-        parse: makes the declaration from a host name and what the case writes under it.
+        schema: of what a case writes under that key; nothing fits it where a case writes
+            nothing, because the service is always there.
+        build: makes the service that a case declares; ``None`` where it declares none.
+        parse: makes the declaration from a host name and what the case writes under it;
+            ``None`` likewise.
     """
 
     name: str
@@ -30,11 +31,6 @@ class ServiceKind:
     schema: Schema
     build: Callable[[ServiceDecl], HttpService] | None = None
     parse: Callable[[str, Any], ServiceDecl] | None = None
-
-    @property
-    def declared(self) -> bool:
-        """Whether a case declares it."""
-        return self.build is not None
 
 
 _ALWAYS: Final[Schema] = {"not": {}}
@@ -56,6 +52,6 @@ def build(decl: ServiceDecl) -> HttpService:
     """
     kind = SERVICES.get(decl.kind)
     if kind is None or kind.build is None:
-        known = ", ".join(name for name, kind in SERVICES.items() if kind.declared)
+        known = ", ".join(name for name, kind in SERVICES.items() if kind.build)
         raise LookupError(f"no service of kind {decl.kind!r} can be declared; write one of {known}")
     return kind.build(decl)
