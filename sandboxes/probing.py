@@ -1,41 +1,16 @@
-"""Live checks of what a backend can do, each by doing it once in a throw-away sandbox.
-
-They speak to the contract only, so every backend uses the same ones. A check gives whether
-it worked and by what; an error of the place, or an answer that is not the expected one,
-is a capability that is missing.
-"""
+"""Probing a backend: every check is run in one throw-away sandbox."""
 
 from __future__ import annotations
 
 import contextlib
-import os
-import select
-import socket
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Mapping
 
-from sandboxes import clock, wall
-from sandboxes.base import (
-    CAPABILITIES,
-    ROOT,
-    Attempts,
-    Capability,
-    Limits,
-    Listen,
-    ProcessSpec,
-    Sandbox,
-    SandboxSpec,
-    Site,
-)
+from sandboxes import wall
+from sandboxes.base import SandboxSpec, Site
+from sandboxes.capabilities import Capability
+from sandboxes.checks import CHECKS, LIMITS, WEB, ZONE, Bench, Missing
 from sandboxes.errors import SandboxError
 
-_LIMITS = Limits(memory=48 << 20, pids=24, disk=8 << 20)
-_WEB = Listen("127.0.0.1", 80)
-_ZONE, _ZONE_SHOWN = "Asia/Kathmandu", "+0545"
-_YEARS = 10 * 365 * 86400
-_OUTSIDE = "192.0.2.1"  # reserved for documentation
-_PATIENCE = 2.0
 _AS_ROOT = "run as root"
 _GROUPS = "run as root where cgroups can be made (v1 memory and pids, or a v2 tree that is ours)"
 
@@ -55,267 +30,29 @@ _REMEDIES: Mapping[str, str] = {
 }
 
 
-@dataclass(slots=True)
-class Bench:
-    """A sandbox under examination."""
-
-    sandbox: Sandbox
-    grade: str
-    notes: dict[str, str] = field(default_factory=dict)
-
-    def run(self, *argv: str, user: str = "agent", watched: bool = False) -> tuple[int | None, str]:
-        """Run a program to its end; its code and what it wrote."""
-        reading, writing = os.pipe()
-        with os.fdopen(reading, "rb") as output:
-            try:
-                number = self.start(*argv, fd=writing, user=user, watched=watched)
-            finally:
-                os.close(writing)
-            code = self.end(number)
-            os.set_blocking(reading, False)
-            return code, (output.read() or b"").decode("utf-8", "replace")
-
-    def end(self, number: int) -> int | None:
-        """Wait for one program; its code, or ``None`` where a signal ended it."""
-        while ended := self.sandbox.wait(_PATIENCE):
-            if ended.process == number:  # and not one that a check left behind
-                return ended.exit_code
-        raise Missing(f"a program did not end within {_PATIENCE:g} s")
-
-    def start(self, *argv: str, fd: int, user: str = "agent", watched: bool = False) -> int:
-        """Start a program with both streams on one descriptor."""
-        env = {"PATH": "/usr/bin:/bin", "HOME": "/home/agent", "LC_ALL": "C"}
-        return self.sandbox.start(ProcessSpec(argv, env, fd, fd, user=user, watched=watched))
-
-
-Check = Callable[[Bench], str]
-
-
-class Missing(Exception):
-    """A capability is not there; the message says why."""
-
-
 def examine(site: Site, grade: str) -> Mapping[str, Capability]:
     """Try every capability."""
     spec = SandboxSpec(
         "probe",
-        _LIMITS,
-        listens=[_WEB],
-        zone=_ZONE,
+        LIMITS,
+        listens=[WEB],
+        zone=ZONE,
         wall_clock=wall.built() is not None,
         watch=True,
     )
     sandbox = site.create(spec)
     try:
         bench = Bench(sandbox, grade)
-        return {name: _try(bench, name) for name in _CHECKS}
+        return {name: _try(bench, name) for name in CHECKS}
     finally:
         sandbox.destroy()
 
 
 def _try(bench: Bench, name: str) -> Capability:
     try:
-        return Capability(name, True, _CHECKS[name](bench))
+        return Capability(name, True, CHECKS[name](bench))
     except (Missing, SandboxError, OSError) as error:
         return Capability(name, False, str(error), _REMEDIES.get(name, ""))
     finally:
         with contextlib.suppress(SandboxError):
             bench.sandbox.kill()
-
-
-def _expect(truth: bool, why: str) -> None:
-    if not truth:
-        raise Missing(why)
-
-
-def _zone(bench: Bench) -> str:
-    _, shown = bench.run("date", "+%z")
-    _expect(shown.strip() == _ZONE_SHOWN, f"{_ZONE} showed as {shown.strip()!r}")
-    return "/etc/localtime"
-
-
-def _wall(bench: Bench) -> str:
-    _expect(wall.built() is not None, "the preload shim is not built")
-    bench.sandbox.set_wall_clock(_YEARS * 10**9)
-    _, shown = bench.run("env", "-i", "/bin/date", "+%s")
-    bench.sandbox.set_wall_clock(0)
-    off = int(shown.strip() or 0) - clock.wall() - _YEARS
-    _expect(abs(off) < 60, f"date was {off:.0f} s off the wanted time")
-    return "preload shim over the real-time clocks; static programs keep real time"
-
-
-def _separate(bench: Bench) -> str:
-    _expect(bench.grade == "root", "every user inside is the user who started this")
-    code, uid = bench.run("id", "-u")
-    _expect(code == 0 and int(uid) != 0, f"the agent's uid is {uid.strip()}")
-    return f"kernel uid {uid.strip()}"
-
-
-def _root(bench: Bench) -> str:
-    code, uid = bench.run("id", "-u", user=ROOT)
-    _expect(code == 0 and uid.strip() == "0", f"a step as root ran as {uid.strip()!r}")
-    return "kernel uid 0 without capabilities"
-
-
-def _system(bench: Bench) -> str:
-    code, _ = bench.run("touch", "/etc/shakeout-probe", user=ROOT)
-    _expect(code == 0, "root of the sandbox cannot write /etc")
-    changed = {change.path for change in bench.sandbox.listing().system}
-    _expect("/etc/shakeout-probe" in changed, "a new file in /etc was not recorded")
-    return "upper layer of an overlay"
-
-
-def _attempts(bench: Bench) -> str:
-    path = "/workspace/nowhere"
-    bench.sandbox.watch(path)
-    bench.run("cat", path)
-    _expect(bench.sandbox.attempts(path) == Attempts(), "an unwatched program was counted")
-    code, _ = bench.run("cat", "nowhere", watched=True)
-    counted = bench.sandbox.attempts(path)
-    _expect(code == 1 and counted.count() > 0, f"cat ended with {code} and was counted {counted}")
-    return "a seccomp filter whose calls the keeper looks at, and lets go on"
-
-
-def _no_network(bench: Bench) -> str:
-    _, text = bench.run("cat", "/proc/net/dev")
-    names = {line.split(":")[0].strip() for line in text.splitlines() if ":" in line}
-    _expect(names == {"lo"}, f"devices inside: {sorted(names)}")
-    return "a network namespace with a loopback device alone"
-
-
-def _connect(bench: Bench, host: str, port: int) -> int | None:
-    return bench.run("bash", "-c", f"exec 3<>/dev/tcp/{host}/{port} && read -t 1 -u 3 x")[0]
-
-
-def _services(bench: Bench) -> str:
-    listener = bench.sandbox.listeners[_WEB]
-    listener.settimeout(_PATIENCE)
-    with Path(os.devnull).open("wb") as null:
-        number = bench.start(
-            "bash",
-            "-c",
-            f"read -r x < /dev/tcp/{_WEB.host}/{_WEB.port}; test $x = hello",
-            fd=null.fileno(),
-        )
-        connection, _ = listener.accept()
-        with connection:
-            connection.sendall(b"hello\n")
-            code = bench.end(number)
-    _expect(code == 0, "what was sent from outside did not arrive")
-    return "a listener of the sandbox's network namespace, handed out as a descriptor"
-
-
-def _counter(bench: Bench) -> str:
-    packets = bench.sandbox.packets
-    if packets is None:
-        raise Missing("no packet socket in the sandbox's network namespace")
-    with contextlib.suppress(BlockingIOError):
-        while packets.recv(256):
-            pass
-    _connect(bench, _OUTSIDE, 9)
-    _expect(bool(select.select([packets], [], [], 0.2)[0]), f"a packet to {_OUTSIDE} was not seen")
-    _expect(packets.recv(256)[16:20] == socket.inet_aton(_OUTSIDE), "another packet was seen")
-    return "a filtered packet socket on the loopback device"
-
-
-def _disk(bench: Bench) -> str:
-    code, _ = bench.run("dd", "if=/dev/zero", "of=big", "bs=1M", f"count={_LIMITS.disk >> 19}")
-    held = sum(entry.size for entry in bench.sandbox.listing().workspace.values())
-    bench.run("rm", "big")
-    _expect(
-        code != 0 and held <= _LIMITS.disk,
-        f"{held} bytes were written, the limit is {_LIMITS.disk}",
-    )
-    return "size of the private file system"
-
-
-def _resize(bench: Bench) -> str:
-    bench.sandbox.resize(0)
-    full, _ = bench.run("sh", "-c", "echo x > y")
-    bench.sandbox.resize(None)
-    free, _ = bench.run("sh", "-c", "echo x > y")
-    _expect(full != 0 and free == 0, f"a write gave {full} when full and {free} afterwards")
-    return "remount of the private file system"
-
-
-def _remount(bench: Bench) -> str:
-    bench.sandbox.remount("/workspace", read_only=True)
-    fixed, _ = bench.run("touch", "/workspace/z")
-    bench.sandbox.remount("/workspace", read_only=False)
-    free, _ = bench.run("touch", "/workspace/z")
-    _expect(fixed != 0 and free == 0, f"touch gave {fixed} when read-only and {free} afterwards")
-    return "remount of the bind mount"
-
-
-def _freeze(bench: Bench) -> str:
-    reading, writing = os.pipe2(os.O_NONBLOCK)
-    with os.fdopen(reading, "rb", buffering=0) as output:
-        bench.start("sh", "-c", "while :; do echo x; sleep 0.002; done", fd=writing)
-        os.close(writing)
-        _expect(bool(select.select([reading], [], [], _PATIENCE)[0]), "the program never wrote")
-        bench.sandbox.freeze()
-        output.read(1 << 16)
-        still = bool(select.select([reading], [], [], 0.01)[0])
-        bench.sandbox.thaw()
-        goes_on = bool(select.select([reading], [], [], _PATIENCE)[0])
-        bench.sandbox.kill()
-    bench.sandbox.wait(_PATIENCE)
-    _expect(
-        not still and goes_on,
-        f"frozen it {'wrote' if still else 'was silent'}, thawed it {'wrote' if goes_on else 'was silent'}",
-    )
-    return (
-        "cgroup freezer"
-        if bench.grade == "root"
-        else "SIGSTOP to all, from pid 1, until all are stopped"
-    )
-
-
-def _pids(bench: Bench) -> str:
-    code, _ = bench.run(
-        "sh", "-c", f"i=0; while [ $i -lt {_LIMITS.pids * 2} ]; do sleep 9 & i=$((i+1)); done"
-    )
-    there = len(bench.sandbox.processes())
-    _expect(code != 0 and there <= _LIMITS.pids, f"{there} processes, the limit is {_LIMITS.pids}")
-    return (
-        "cgroup"
-        if bench.sandbox.usage().pids_refused is not None
-        else "RLIMIT_NPROC of a user namespace"
-    )
-
-
-def _memory(bench: Bench) -> str:
-    before = bench.sandbox.usage().oom_kills
-    _expect(before is not None, "there is no control group for memory")
-    code, _ = bench.run("tail", "/dev/zero")  # it looks for a line end, and keeps all until then
-    after = bench.sandbox.usage().oom_kills or 0
-    _expect(code is None and after > (before or 0), f"a program without bounds ended with {code}")
-    return "memory cgroup, swap included"
-
-
-def _nest(bench: Bench) -> str:
-    del bench
-    raise Missing("namespaces are closed to programs inside, by the system-call filter")
-
-
-_CHECKS: Mapping[str, Check] = {
-    "clock.zone": _zone,
-    "clock.wall": _wall,
-    "user.separate": _separate,
-    "user.root": _root,
-    "files.system": _system,
-    "files.attempts": _attempts,
-    "network.none": _no_network,
-    "network.services": _services,
-    "network.low-ports": _services,
-    "network.counter": _counter,
-    "limits.disk": _disk,
-    "disk.resize": _resize,
-    "remount": _remount,
-    "freeze": _freeze,
-    "limits.pids": _pids,
-    "limits.memory": _memory,
-    "oom": _memory,
-    "nest": _nest,
-}
-assert set(_CHECKS) == set(CAPABILITIES)  # noqa: S101 - a capability without a check is a bug

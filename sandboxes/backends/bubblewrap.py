@@ -109,8 +109,9 @@ def _site(run: str) -> Iterator[BubblewrapSite]:
             yield BubblewrapSite(ours, _greeting(ours))
         finally:
             ours.close()
-            if helper.wait(_DESTROY_SECONDS) is None:
+            if helper.wait(_DESTROY_SECONDS) != 0:
                 helper.end()
+                cgroups.discard(run, os.getpid())
 
 
 def _greeting(control: socket.socket) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sandboxes.helper import groups, hierarchies, owners
@@ -104,18 +105,30 @@ def open_site(run: str, owner: int) -> Site:
 
 def sweep() -> list[str]:
     """Kill and remove the site groups of owners that are dead; gives them in words."""
+    return [
+        f"cgroup {path} of run {owners.dead_run(os.path.basename(path))}"
+        for path in _remove_sites(lambda name: owners.dead_run(name) is not None)
+    ]
+
+
+def discard(run: str, owner: int) -> list[str]:
+    """Kill and remove the site groups of a run whose helper did not do it; gives their paths."""
+    own = owners.name(run, owner)
+    return _remove_sites(lambda name: name == own)
+
+
+def _remove_sites(chosen: Callable[[str], bool]) -> list[str]:
     removed = []
     for hierarchy in hierarchies.here():
-        for where in {hierarchy.path, os.path.join(hierarchy.path, hierarchy.own)}:
-            dead = [(name, run) for name in _listdir(where) if (run := owners.dead_run(name))]
-            if not dead:
+        for where in {hierarchy.path, os.path.join(hierarchy.path, hierarchy.own).rstrip("/")}:
+            names = [name for name in _listdir(where) if chosen(name)]
+            if not names:
                 continue
             folder = os.open(where, os.O_RDONLY | os.O_DIRECTORY)
             try:
-                gone = [(name, run) for name, run in dead if groups.remove(folder, name)]
+                removed += [f"{where}/{name}" for name in names if groups.remove(folder, name)]
             finally:
                 os.close(folder)
-            removed += [f"cgroup {where}/{name} of run {run}" for name, run in gone]
     return removed
 
 
