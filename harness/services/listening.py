@@ -65,6 +65,7 @@ class Listener:
     def close(self) -> None:
         """Stop for good."""
         if not self._closed:
+            self.refuse()
             self._closed = True
             self._watch()
             self._sock.close()

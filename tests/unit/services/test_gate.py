@@ -122,3 +122,18 @@ def test_a_listener_that_is_bound_later_is_served_as_well(serve, host):
 
     assert ask(where, get()) == hello()
     live.close()
+
+
+def test_a_closed_service_is_refused_although_someone_holds_a_copy_of_its_listener(host):
+    where = address()
+    listeners = listening(where)
+    copies = [sock.dup() for sock in listeners.values()]
+    live = host.serve(Cast([Scripted()], {"upstream": where}), listeners)
+    assert ask(where, get()) == hello()
+
+    live.close()
+
+    with pytest.raises(ConnectionRefusedError):
+        connect(where)
+    for copy in copies:
+        copy.close()
