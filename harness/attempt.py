@@ -12,7 +12,7 @@ from harness.assemble import Recorded, assemble
 from harness.case.model import Case
 from harness.collect import Collected, Wants, collect, watch_processes
 from harness.containment import shown, writable_parts
-from harness.errors import Lack, Unavailable
+from harness.errors import EvidenceLost, Lack, Unavailable
 from harness.evidence.model import Evidence, FaultRecord, Processes
 from harness.faults.wall_clock import reads, shows
 from harness.oracles.look import wanted
@@ -24,6 +24,7 @@ from sandboxes import clock
 from sandboxes.base import Listing, Sandbox
 from verifiers.verdicts import Reason
 
+_SETTLE = 10.0
 Noted = Callable[[], AbstractContextManager[None]]
 
 
@@ -78,6 +79,8 @@ class Attempt:
                 processes = watch_processes(stage, _patience(case))
             with noted():
                 collected = collect(stage, before, self._wants(launch))
+            with noted():
+                _take_in(stage)
             self._conclude(stage, launch, before, processes, collected)
 
     # -- before
@@ -150,6 +153,12 @@ class Attempt:
     def _destroy(self, sandbox: Sandbox) -> None:
         self.residue = sandbox.destroy()
         self.setting.journal.write("destroyed", residue=list(self.residue))
+
+
+def _take_in(stage: Stage) -> None:
+    """Let everything be recorded that the subject had sent before it died."""
+    if not stage.services.settle(_SETTLE):
+        raise EvidenceLost("connections of the subject did not end after its death")
 
 
 def not_injected(case: Case) -> Sequence[FaultRecord]:

@@ -140,5 +140,11 @@ class LiveServices(ServiceGate, Protocol):
     def adopt(self, where: Listen, listener: socket.socket) -> None:
         """Serve a listener that was bound later."""
 
+    def settle(self, seconds: float) -> bool:
+        """With the subject dead: take in all that it had sent, until its connections have ended.
+
+        ``False`` where that took longer than ``seconds``.
+        """
+
     def close(self) -> None:
         """Stop serving, reset what is open, flush the record."""

@@ -35,6 +35,7 @@ class Listener:
         self._refusing = False
         self._held = False
         self._closed = False
+        self._taken = 0
         sock.setblocking(False)
         sock.listen(_BACKLOG)
         self._watch()
@@ -61,6 +62,13 @@ class Listener:
             self._sock.listen(_BACKLOG)
             self._refusing = False
             self._watch()
+
+    def take(self) -> bool:
+        """Accept what waits in the kernel's queue; whether there was anything."""
+        before = self._taken
+        if self._watched:
+            self._accept()
+        return self._taken > before
 
     def close(self) -> None:
         """Stop for good."""
@@ -93,6 +101,7 @@ class Listener:
                 self._loop.call_later(_PATIENCE, self._go_on)
                 return
             connection.setblocking(False)
+            self._taken += 1
             self._accepted(connection)
 
     def _go_on(self) -> None:

@@ -27,9 +27,12 @@ from harness.services.names import Names, Zone
 from harness.services.nameserver import NameServer, NameStream
 from harness.services.plan import DNS_PORT, MODEL
 from harness.services.record import Hands, Recorder, Seen, Shelf
+from sandboxes import clock
 from sandboxes.base import Listen
 
 T = TypeVar("T")
+
+_LOOK = 0.001
 
 
 def _never() -> float:
@@ -137,6 +140,14 @@ class Live:
 
     def adopt(self, where: Listen, listener: socket.socket) -> None:
         self._thread.call(partial(self._adopt, where, listener))
+
+    def settle(self, seconds: float) -> bool:
+        deadline = clock.monotonic() + seconds
+        while not self._thread.call(self._taken):
+            if clock.monotonic() > deadline:
+                return False
+            clock.sleep(_LOOK)
+        return True
 
     def close(self) -> None:
         self._thread.call(self._close)
@@ -285,6 +296,13 @@ class Live:
         for connection in connections:
             connection.reset("reset")
         return len(connections)
+
+    def _taken(self) -> bool:
+        """Take what waits in the kernel's queues; whether there was nothing, and nobody is left."""
+        came = [listener.take() for listener in self._listeners.values()]
+        for name_server in self._name_servers:
+            name_server.take()
+        return not (any(came) or self._opening or self._connections)
 
     def _close(self) -> None:
         self._over = True

@@ -45,6 +45,11 @@ class NameServer:
                 with contextlib.suppress(OSError):  # a client that is gone
                     self._sock.sendto(answer, sender)
 
+    def take(self) -> None:
+        """Answer what has come in and has not been looked at yet."""
+        if self._sock.fileno() >= 0:
+            self._readable()
+
     def close(self) -> None:
         """Stop answering."""
         if self._sock.fileno() >= 0:

@@ -123,3 +123,25 @@ def test_a_secret_is_in_no_artefact_and_its_leak_is_named(shakeout, tmp_path):
     folder = tmp_path / "leak" / trial["dir"]
     assert "[secret:API_TOKEN:plain]" in (folder / "stdout").read_text()
     assert "base64" in (folder / "verdict.json").read_text()
+
+
+def test_requests_that_were_sent_in_the_last_moment_are_on_record(verdict_of):
+    code, trial = verdict_of(
+        "last-words",
+        """\
+        subject:
+          command:
+            - python3
+            - -c
+            - |
+              import os, socket
+              for n in range(60):
+                  s = socket.create_connection(("127.0.1.1", 8080))
+                  s.sendall(b"GET /v1/models?n=%d HTTP/1.1\\r\\nHost: model\\r\\n\\r\\n" % n)
+                  os.dup(s.fileno())
+              os._exit(0)
+        expect: [{requests: {exactly: 60, kind: probe}}]
+        """,
+    )
+
+    assert (code, trial["verdict"], trial["message"]) == (0, "passed", "1 expectation held")
