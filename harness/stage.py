@@ -28,6 +28,7 @@ from sandboxes.errors import CommandNotFound
 
 GRACE = 2.0
 _DRAIN = 2.0
+_CANARY = 2.0
 
 
 class DeadlineReached(Exception):
@@ -156,7 +157,10 @@ class Stage:
         self.until(self._main_is_over, GRACE)
 
     def _run_aside(self, step: Step) -> None:
+        read = Counter(self.sandbox.wall_clock_reads())
         code, _ = self.run(step.argv, step.user)
+        # Which programs it started is not known, so all that read meanwhile are left out.
+        self.wall.aside += Counter(self.sandbox.wall_clock_reads()) - read
         self.journal.write("ran", argv=list(step.argv), exit_code=code)
 
     # -- processes
@@ -183,21 +187,23 @@ class Stage:
             and what it printed.
         """
         capture = self.aside()
-        read = Counter(self.sandbox.wall_clock_reads())
         number = self._start(self._spec(argv, user, capture, capture))
         if not self.until(lambda: number in self._ended, at_most):
             self.sandbox.signal(number, signals.SIGKILL)
             self.until(lambda: number in self._ended, GRACE)
         ended = self._ended.get(number)
-        self.wall.aside += Counter(self.sandbox.wall_clock_reads()) - read
         return (ended.exit_code if ended else None), capture.finish(0.5).data
 
     def canary(self, argv: Sequence[str]) -> tuple[int | None, bytes]:
         """Run a canary, see :class:`~harness.faults.base.Place`."""
+        name = os.path.basename(argv[0])[:15]  # noqa: PTH119 - as the shim does it
+        read = self.sandbox.wall_clock_reads().get(name, 0)
         try:
-            return self.run(argv, at_most=2.0)
+            return self.run(argv, at_most=_CANARY)
         except CommandNotFound as error:
             return 127, str(error).encode()
+        finally:
+            self.wall.aside[name] += self.sandbox.wall_clock_reads().get(name, 0) - read
 
     def place(self) -> Place:
         """What a fault may work on, now."""

@@ -378,7 +378,10 @@ class Sandbox(Protocol):
         """How many reads of the wall clock the shim answered, by the name of the program."""
 
     def watch(self, path: str) -> None:
-        """Count from now on what watched programs attempt on an absolute path, and below it."""
+        """Count from now on what watched programs attempt on an absolute path, and below it.
+
+        Of a path that :meth:`change` changed, only while there is still there what it changed.
+        """
 
     def attempts(self, path: str) -> Attempts:
         """The count so far of a path that is watched."""

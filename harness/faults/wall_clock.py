@@ -69,9 +69,10 @@ def move(place: Place, offset: float) -> Moved:
     """
     was = place.wall.offset
     _put(place, offset)
+    before = reads(place)
     try:
         _expect(place, offset)
     except BaseException:
         _put(place, was)
         raise
-    return Moved(offset, was, reads(place))
+    return Moved(offset, was, before)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import posixpath
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +20,8 @@ from sandboxes.helper.box import (
     open_folder,
 )
 
-_REMOUNTED = ("/home/agent", "/workspace", "/tmp")  # noqa: S108 - a path inside
+_INSIDE = {"home": "/home/agent", "workspace": "/workspace"}
+_REMOUNTED = (*_INSIDE.values(), "/tmp")  # noqa: S108 - a path inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +35,20 @@ class Answer:
 _DONE = Answer({})
 
 
-def _processes(_box: Box, _: wire.Message) -> Answer:
-    return Answer({"processes": processes.listing(stage.PROC)})
+def _processes(box: Box, _: wire.Message) -> Answer:
+    """Frozen where that can be done unnoticed: so nothing can slip away under the look, and
+    nobody who forks without end keeps us waiting for the lock of his memory."""
+    states = processes.states(stage.PROC)
+    if not states and not processes.pids(stage.PROC):
+        return Answer({"processes": []})
+    freezer = box.group if "freezer" in box.ground.site.provides and not box.frozen else None
+    if freezer is not None:
+        freezer.freeze(on=True, timeout=FREEZE_SECONDS)
+    try:
+        return Answer({"processes": processes.listing(stage.PROC, states)})
+    finally:
+        if freezer is not None:
+            freezer.freeze(on=False, timeout=FREEZE_SECONDS)
 
 
 def _freeze(box: Box, request: wire.Message) -> Answer:
@@ -201,7 +215,16 @@ def _reads(box: Box, _: wire.Message) -> Answer:
 
 
 def _watch(box: Box, request: wire.Message) -> Answer:
-    _watcher(box).watch(os.fsencode(request.body["path"]))
+    path = request.body["path"]
+    handle, *_ = next(
+        (
+            held
+            for key, held in box.changed.items()
+            if posixpath.join(_INSIDE[key[0]], key[1]) == path
+        ),
+        (-1,),
+    )
+    _watcher(box).watch(os.fsencode(path), os.dup(handle) if handle >= 0 else -1)
     return _DONE
 
 

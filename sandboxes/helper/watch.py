@@ -66,12 +66,18 @@ class Watcher:
 
     reports: socket.socket
     counts: dict[bytes, Counts] = field(default_factory=dict)
+    pins: dict[bytes, int] = field(default_factory=dict)
     _listeners: set[int] = field(default_factory=set)
     _root: int = -1
 
-    def watch(self, path: bytes) -> None:
-        """Count from now on what is attempted on ``path`` and below it."""
+    def watch(self, path: bytes, pin: int = -1) -> None:
+        """Count from now on what is attempted on ``path`` and below it.
+
+        With a ``pin``, a descriptor that stays ours, only while it is of what is there.
+        """
         self.counts.setdefault(path, {})
+        if pin >= 0:
+            self.pins[path] = pin
 
     def hear(self, fd: int, poller: select.epoll) -> None:
         """Something came in on ``fd``, which is the reports' or a listener's."""
@@ -118,7 +124,7 @@ class Watcher:
                 (counts, where, place)
                 for path, counts in self.counts.items()
                 for place in places
-                if (where := _where(place.path, path))
+                if (where := _where(place.path, path)) and self._is_pinned(path)
             ]
             if found:
                 flags = _flags(pid, call, arguments)
@@ -128,6 +134,16 @@ class Watcher:
                     for counts, where, place in found
                 ]
         return []
+
+    def _is_pinned(self, path: bytes) -> bool:
+        """Whether there is still there what was there, where that matters."""
+        if path not in self.pins:
+            return True
+        fd = kernel.open_in(self._root, path, os.O_PATH | os.O_NOFOLLOW, _IN_ROOT)
+        try:
+            return os.path.sameopenfile(fd, self.pins[path])
+        finally:
+            os.close(fd)
 
     def _find(
         self, pid: int, arguments: tuple[int, ...], named: calls.Named, *, follow: bool
@@ -146,7 +162,7 @@ class Watcher:
     def close(self) -> None:
         """Let go of everything; whoever still waits for an answer must be dead."""
         self.reports.close()
-        for fd in (*self._listeners, self._root):
+        for fd in (*self._listeners, *self.pins.values(), self._root):
             if fd >= 0:
                 os.close(fd)
         self._listeners.clear()
