@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import posixpath
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,8 +19,7 @@ from sandboxes.helper.box import (
     open_folder,
 )
 
-_INSIDE = {"home": "/home/agent", "workspace": "/workspace"}
-_REMOUNTED = (*_INSIDE.values(), "/tmp")  # noqa: S108 - a path inside
+_REMOUNTED = ("/home/agent", "/workspace", "/tmp")  # noqa: S108 - a path inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +34,11 @@ _DONE = Answer({})
 
 
 def _processes(box: Box, _: wire.Message) -> Answer:
-    """Frozen where that can be done unnoticed: so nothing can slip away under the look, and
-    nobody who forks without end keeps us waiting for the lock of his memory."""
+    """What lives, looked at while frozen where that can be done unnoticed.
+
+    So nothing slips away under the look, and nobody who forks without end keeps us waiting for
+    the lock of its memory.
+    """
     states = processes.states(stage.PROC)
     if not states and not processes.pids(stage.PROC):
         return Answer({"processes": []})
@@ -215,16 +216,7 @@ def _reads(box: Box, _: wire.Message) -> Answer:
 
 
 def _watch(box: Box, request: wire.Message) -> Answer:
-    path = request.body["path"]
-    handle, *_ = next(
-        (
-            held
-            for key, held in box.changed.items()
-            if posixpath.join(_INSIDE[key[0]], key[1]) == path
-        ),
-        (-1,),
-    )
-    _watcher(box).watch(os.fsencode(path), os.dup(handle) if handle >= 0 else -1)
+    _watcher(box).watch(os.fsencode(request.body["path"]))
     return _DONE
 
 
