@@ -255,9 +255,13 @@ class Stage:
         return True
 
     def catch_up(self) -> None:
-        """Hear of every process that has ended so far."""
+        """Hear of every process that has ended so far, also of a main process just dying."""
         while self._hear(0.0):
             pass
+        if self.main is not None and not self._main_is_over():
+            live = [p for p in self.sandbox.processes() if p.main == self.main and p.state != "Z"]
+            if not live:
+                self._hear(GRACE)
 
     def _hear(self, timeout: float) -> bool:
         ended = self.sandbox.wait(timeout, self.inbox.fd)

@@ -6,7 +6,6 @@ What the registries add (parameters of faults, oracles, services and subjects) i
 
 from __future__ import annotations
 
-from harness.case.grammar import PATH_INSIDE
 from harness.case.pieces import (
     Schema,
     choice,
@@ -61,10 +60,7 @@ TRIGGER: Schema = either(
             "service": text("whose requests are counted", default="model"),
             "after": formatted("duration", "so long after the first step"),
             "output": formatted("regex", "when stdout or stderr matches"),
-            "file": text(
-                "when this path appears; ~/… is in the home, else in the workspace",
-                pattern=PATH_INSIDE,
-            ),
+            "file": text("when this path appears; ~/… is in the home, else in the workspace"),
         },
         oneOf=one_key_of("request", "after", "output", "file"),
         dependentRequired={"service": ["request"]},

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import posixpath
+
 from sandboxes.base import AGENT_HOME, WORKSPACE, Root
 
 
 def locate(path: str) -> tuple[Root, str]:
     """The root that a path of a case lies in, and its place there."""
     if path == "~" or path.startswith("~/"):
-        return Root.HOME, path[2:] or "."
-    return Root.WORKSPACE, path
+        return Root.HOME, posixpath.normpath(path[2:])
+    return Root.WORKSPACE, posixpath.normpath(path)
 
 
 def inside(path: str) -> str:

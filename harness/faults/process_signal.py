@@ -10,6 +10,7 @@ from harness.faults.base import Landing, Layer, Place
 from harness.faults.schemas import params
 
 _LOOKS = 100
+_SETTLING = (signal.SIGKILL, signal.SIGSTOP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +61,19 @@ class SignalFault:
         """Send it."""
         main = place.main
         delivered = main is not None and place.sandbox.signal(main, self._signum)
-        stops = delivered and self._signum is signal.SIGSTOP
-        return _Sent(main or 0, self._signum, delivered, stops and _is_stopped(place, main))
+        seen = delivered and self._signum in _SETTLING and _settled(place, main) == "T"
+        return _Sent(main or 0, self._signum, delivered, seen)
 
 
-def _is_stopped(place: Place, main: int | None) -> bool:
-    """Whether the main process is seen stopped, as it is soon after SIGSTOP."""
+def _settled(place: Place, main: int | None) -> str:
+    """The state that the main process soon comes to: ``T``, ``Z``, or empty where it is gone."""
+    state = ""
     for _ in range(_LOOKS):
         states = [each.state for each in place.sandbox.processes() if each.main == main]
-        if states != ["R"] and states != ["S"] and states != ["D"]:
-            return states == ["T"]
-    return False
+        state = "".join(states)
+        if state not in {"R", "S", "D"}:
+            break
+    return state
 
 
 KILL = SignalFault("process.kill", "The main process is killed (SIGKILL).", signal.SIGKILL)

@@ -44,7 +44,7 @@ class Entry:
             {**fault, **({"each": given["each"]} if "each" in given else {})}
             for fault in given["faults"]
         ]
-        optional = {key: given[key] for key in ("steps", "services") if key in given}
+        optional: dict[str, Any] = {key: given[key] for key in ("steps", "services") if key in given}
         return {
             "case": self.name,
             "title": self.name,
