@@ -21,7 +21,6 @@ from sandboxes.helper import (
     groups,
     init,
     kernel,
-    launch,
     mounts,
     network,
     overlay,
@@ -68,17 +67,48 @@ class Ground:
     root_grade: bool
 
 
-def enter(ground: Ground) -> socket.socket | None:
-    """Go into fresh namespaces with a working loopback; gives the packet counter, if there is one."""
+@dataclass(frozen=True, slots=True)
+class Pid1:
+    """The first process of a sandbox, from outside.
+
+    Attributes:
+        pid: as we see it.
+        handle: its pidfd.
+        link: on which it takes orders from us.
+    """
+
+    pid: int
+    handle: int
+    link: socket.socket
+
+    def end(self) -> None:
+        """Kill it, and with it everything in its namespace."""
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.handle, signal.SIGKILL)
+
+
+def enter(ground: Ground, helper: socket.socket) -> tuple[Pid1, socket.socket | None]:
+    """Go into fresh namespaces with a working loopback, and fork pid 1 into them.
+
+    Gives it, and the packet counter if there is one. ``helper`` is not for pid 1.
+    """
     fresh = kernel.NEWNS | kernel.NEWNET | kernel.NEWIPC | kernel.NEWUTS | kernel.NEWPID
     # In root grade each program leaves its control group's name behind after joining it.
     kernel.unshare(fresh if ground.root_grade else fresh | kernel.NEWCGROUP)
     socket.sethostname("sandbox")
+    link, theirs = socket.socketpair()
+    pid = os.fork()
+    if pid == 0:
+        link.close()
+        helper.close()
+        init.run(theirs)
+    theirs.close()
+    pid1 = Pid1(pid, os.pidfd_open(pid), link)
     network.raise_loopback()
     try:
-        return network.packet_socket()
+        return pid1, network.packet_socket()
     except OSError:  # a kernel without packet sockets: the capability is missing
-        return None
+        return pid1, None
 
 
 @dataclass(slots=True)
@@ -87,10 +117,8 @@ class Box:
 
     ground: Ground
     spec: dict[str, Any]
+    pid1: Pid1
     group: groups.Group | None = None
-    pid: int = 0  # of pid 1, as we see it
-    handle: int = -1  # its pidfd
-    link: socket.socket | None = None  # to pid 1
     roots: dict[str, int] = field(default_factory=dict)
     layers: list[overlay.Layer] = field(default_factory=list)
     namespace: int = -1  # the mount namespace inside
@@ -106,7 +134,7 @@ class Box:
         self._mount(payload)
         self._make_group()
         harness_end, init_end = socket.socketpair()
-        self._fork_init(init_end)
+        self._order(init_end)
         listeners = [self.listen(item) for item in self.spec["listens"]]
         self._open_layers()
         self._await_init()
@@ -142,27 +170,23 @@ class Box:
         if "pids" in site.provides:
             self.group.limit_pids(limits["pids"])
 
-    def _fork_init(self, init_end: socket.socket) -> None:
-        self.link, theirs = socket.socketpair()
+    def _order(self, init_end: socket.socket) -> None:
+        """Tell pid 1 what to build and whom to serve."""
         counted = self.group is not None and "pids" in self.ground.site.provides
-        plan = {
+        order = {
             "argv": mounts.bubblewrap(
                 self.ground.bwrap, self.spec, overlay=self.ground.root_grade, uid=self.ground.uid
             ),
+            "uid": self.ground.uid,
+            "own_users": self.ground.root_grade,
+            "watch": self.spec["watch"],
             "nproc": 0 if counted else self.spec["limits"]["pids"],
         }
         entrances = self.group.entrances() if self.group else []
-        reports = self._make_watcher() if self.spec["watch"] else -1
-        place = launch.Place(self.ground.uid, self.ground.root_grade, entrances, reports)
-        self.pid = os.fork()
-        if self.pid == 0:
-            self.link.close()
-            kernel.set_name("init")
-            init.run(init_end, theirs, plan, place)
-        self.handle = os.pidfd_open(self.pid)
-        theirs.close()
+        given = [*([self._make_watcher()] if self.spec["watch"] else []), *entrances]
+        wire.send(self.pid1.link, order, fds=[init_end.fileno(), *given])
         init_end.close()
-        for fd in (*entrances, *([reports] if reports >= 0 else [])):
+        for fd in given:
             os.close(fd)
 
     def _make_watcher(self) -> int:
@@ -172,9 +196,8 @@ class Box:
         return theirs.detach()
 
     def _await_init(self) -> None:
-        assert self.link is not None  # noqa: S101 - made by _fork_init
-        self.link.settimeout(READY_SECONDS)
-        message = wire.receive(self.link)
+        self.pid1.link.settimeout(READY_SECONDS)
+        message = wire.receive(self.pid1.link)
         if "error" in message.body:
             raise Failed(f"the sandbox could not be built: {message.body['error']}")
         self.namespace = message.fds[0]
@@ -200,10 +223,9 @@ class Box:
 
     def ask_init(self, body: dict[str, Any]) -> dict[str, Any]:
         """Ask pid 1."""
-        assert self.link is not None  # noqa: S101 - made by _fork_init
-        self.link.settimeout(KILL_SECONDS + 5)
-        wire.send(self.link, body)
-        reply = wire.receive(self.link).body
+        self.pid1.link.settimeout(KILL_SECONDS + 5)
+        wire.send(self.pid1.link, body)
+        reply = wire.receive(self.pid1.link).body
         if "error" in reply:
             raise Failed(reply["error"]["message"])
         return reply
@@ -227,13 +249,11 @@ class Box:
 
     def remove(self) -> list[str]:
         """End everything; gives what could not be removed."""
-        if self.handle >= 0:
-            with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self.handle, signal.SIGKILL)
-            if self.frozen and self.group and not self.group.unified_freezer:
-                self.group.freeze(on=False, timeout=FREEZE_SECONDS)
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(self.pid, 0)
+        self.pid1.end()
+        if self.frozen and self.group and not self.group.unified_freezer:
+            self.group.freeze(on=False, timeout=FREEZE_SECONDS)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(self.pid1.pid, 0)
         if self.watcher is not None:
             self.watcher.close()
         if self.group is None:

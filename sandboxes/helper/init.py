@@ -15,6 +15,7 @@ import select
 import signal
 import socket
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -163,30 +164,64 @@ class Init:
                 wire.send(self.harness, {"ended": number, **ended})
 
 
-def run(
-    harness: socket.socket, keeper: socket.socket, plan: dict[str, Any], place: launch.Place
-) -> None:
-    """Be pid 1; never returns."""
+def run(keeper: socket.socket) -> None:
+    """Be pid 1: get ready, wait for what to build, build it, serve; never returns.
+
+    Whoever dies meanwhile takes us along: the link to the keeper ends, or the kernel sees to it.
+    """
     try:
+        kernel.die_with_parent()
         kernel.set_command_line("init")
-        mounts.mount_proc()
-        namespace = _build(plan["argv"], own_users=place.own_users)
+        problem = _attempt(mounts.mount_proc)
+        order = wire.receive(keeper)
+        kernel.set_name("init")
+        harness, *given = order.fds
+        reports = given.pop(0) if order.body["watch"] else -1
+        users = order.body["own_users"]
+        place = launch.Place(order.body["uid"], users, given, reports)
+        namespace = -1
+        if not problem:
+            problem, namespace = _move_in(order.body["argv"], own_users=users)
+        if problem:
+            wire.send(keeper, {"error": problem})
+            return
+        init = Init(socket.socket(fileno=harness), keeper, place, nproc=order.body["nproc"])
+        wire.send(keeper, {"ready": True}, fds=[namespace])
+        os.close(namespace)
+        init.serve(_wake_on_children())
+    except wire.Closed:
+        return
+    finally:
+        os._exit(0)
+
+
+def _attempt(action: Callable[[], None]) -> str:
+    """Why it failed; empty if it did not."""
+    try:
+        action()
+    except OSError as error:
+        return str(error)
+    return ""
+
+
+def _move_in(argv: list[str], *, own_users: bool) -> tuple[str, int]:
+    """Build the mount namespace and seal ourselves; gives what went wrong, and a descriptor."""
+    try:
+        namespace = _build(argv, own_users=own_users)
         kernel.empty_bounding_set()
         kernel.hide_memory()
-        kernel.die_with_parent()
+        kernel.die_with_parent()  # forgotten with the credentials of before
     except (OSError, BuildFailed) as error:
-        wire.send(keeper, {"error": str(error)})
-        os._exit(1)
+        return str(error), -1
+    return "", namespace
+
+
+def _wake_on_children() -> int:
+    """A descriptor that is readable when a child has ended."""
     receiving, wakeups = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(wakeups, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    init = Init(harness, keeper, place, nproc=plan["nproc"])
-    try:
-        wire.send(keeper, {"ready": True}, fds=[namespace])
-        os.close(namespace)
-        init.serve(receiving)
-    except wire.Closed:
-        os._exit(0)
+    return receiving
 
 
 def _build(argv: list[str], *, own_users: bool) -> int:
@@ -194,16 +229,15 @@ def _build(argv: list[str], *, own_users: bool) -> int:
     holder_in, ours_in = os.pipe()
     ours_out, holder_out = os.pipe()
     info, info_out = os.pipe()
-    null = os.open("/dev/null", os.O_WRONLY)
     errors = os.memfd_create("bubblewrap")
     actions = [
         (os.POSIX_SPAWN_DUP2, fd, to) for fd, to in ((holder_in, 0), (holder_out, 1), (errors, 2))
     ]
     actions.append((os.POSIX_SPAWN_DUP2, info_out, 3))
     pid = os.posix_spawn(argv[0], argv, {"PATH": "/usr/bin:/bin"}, file_actions=actions)
-    for fd in (holder_in, holder_out, info_out, null):
+    os.write(ours_in, b".")  # while we hold the other end ourselves, so it cannot be broken
+    for fd in (holder_in, holder_out, info_out):
         os.close(fd)
-    os.write(ours_in, b".")
     up = os.read(ours_out, 1)  # the holder answers: everything is mounted
     if not up:
         os.waitpid(pid, 0)

@@ -12,29 +12,29 @@ import socket
 import traceback
 
 from sandboxes.helper import kernel, operations, paths, trees, wire
-from sandboxes.helper.box import Box, Failed, Ground, enter
+from sandboxes.helper.box import Box, Failed, Ground, Pid1, enter
 
 _EXPECTED = (OSError, Failed, ValueError, paths.Refused, trees.TooDeep)
 
 
 def stand_by(ground: Ground, helper: socket.socket) -> None:
     """Get ready, wait for the channel of a sandbox, and be its keeper."""
-    counter, problem = None, None
+    ready: tuple[Pid1, socket.socket | None] | OSError
     try:
-        counter = enter(ground)
+        ready = enter(ground, helper)
     except OSError as error:
-        problem = error
+        ready = error
     _, fds, _, _ = socket.recv_fds(helper, 1, 1)
     helper.close()
     if not fds:
         return
     kernel.set_name("shakeout-keeper")
     with contextlib.suppress(wire.Closed), socket.socket(fileno=fds[0]) as harness:
-        if problem is not None:
-            wire.send(harness, _problem(problem))
+        if isinstance(ready, OSError):
+            wire.send(harness, _problem(ready))
             return
         try:
-            _serve(ground, harness, counter)
+            _serve(ground, harness, *ready)
         except wire.Closed:
             raise
         except Exception:  # noqa: BLE001 - there is nobody above to raise to
@@ -42,10 +42,12 @@ def stand_by(ground: Ground, helper: socket.socket) -> None:
             wire.send(harness, {"error": lost})
 
 
-def _serve(ground: Ground, harness: socket.socket, counter: socket.socket | None) -> None:
+def _serve(
+    ground: Ground, harness: socket.socket, pid1: Pid1, counter: socket.socket | None
+) -> None:
     """Be the keeper of one sandbox until it is destroyed or somebody is gone."""
     request = wire.receive(harness)
-    box = Box(ground, request.body)
+    box = Box(ground, request.body, pid1)
     try:
         answer, handed = box.build(request.payload, counter)
     except (*_EXPECTED, wire.Closed) as error:
@@ -71,7 +73,7 @@ def _serve(ground: Ground, harness: socket.socket, counter: socket.socket | None
 def _poller(box: Box, harness: socket.socket) -> select.epoll:
     poller = select.epoll()
     poller.register(harness, select.EPOLLIN)
-    poller.register(box.handle, select.EPOLLIN)
+    poller.register(box.pid1.handle, select.EPOLLIN)
     if box.watcher is not None:
         poller.register(box.watcher.reports, select.EPOLLIN)
     return poller
@@ -80,7 +82,7 @@ def _poller(box: Box, harness: socket.socket) -> select.epoll:
 def _turn(box: Box, harness: socket.socket, poller: select.epoll) -> list[str] | None:
     """Answer what came; gives what is left when that was to destroy."""
     ready = [fd for fd, _ in poller.poll()]
-    if box.handle in ready:
+    if box.pid1.handle in ready:
         raise wire.Closed("pid 1 of the sandbox is dead")
     for fd in ready:
         if box.watcher is not None and fd != harness.fileno():
