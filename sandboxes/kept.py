@@ -6,10 +6,12 @@ import contextlib
 import select
 import socket
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sandboxes import clock
 from sandboxes.base import (
+    AGENT_UID,
     Act,
     Attempts,
     Depth,
@@ -44,7 +46,10 @@ class KeptSandbox:
         init: Channel,
         packets: socket.socket | None,
         listeners: Mapping[Listen, socket.socket],
+        agent: int = AGENT_UID,
     ) -> None:
+        """``agent`` is what the kernel calls the agent here; listings call it AGENT_UID."""
+        self._entries = _Entries(agent)
         self._keeper = keeper
         self._init = init
         self._packets = packets
@@ -125,9 +130,14 @@ class KeptSandbox:
         """Walk the trees from outside."""
         reply = self._keeper.ask({"op": "listing"}, timeout=_LISTING_SECONDS).body
         system = [
-            SystemChange(p, _entry(before), _entry(after)) for p, before, after in reply["system"]
+            SystemChange(p, self._entries.maybe(before), self._entries.maybe(after))
+            for p, before, after in reply["system"]
         ]
-        return Listing(_manifest(reply["home"]), _manifest(reply["workspace"]), system)
+        return Listing(
+            self._entries.manifest(reply["home"]),
+            self._entries.manifest(reply["workspace"]),
+            system,
+        )
 
     def open(self, root: Root, path: str) -> int | None:
         """Open a regular file for reading."""
@@ -146,7 +156,7 @@ class KeptSandbox:
     def change(self, root: Root, path: str, mode: int, owner: str) -> Entry:
         """Give a path a mode and an owner; gives what it was."""
         reply = self._ask("change", root=root.value, path=path, mode=mode, owner=owner)
-        return _known(reply["before"])
+        return self._entries.known(reply["before"])
 
     def restore(self, root: Root, path: str) -> None:
         """Give what was changed its first mode and owner again."""
@@ -261,14 +271,20 @@ def item(planted: Planted) -> dict[str, Any]:
     }
 
 
-def _manifest(rows: Mapping[str, list[Any]]) -> Manifest:
-    return {path: _known(row) for path, row in rows.items()}
+@dataclass(frozen=True, slots=True)
+class _Entries:
+    """Makes entries of the keeper's rows; the agent has one uid, whatever the kernel's is."""
 
+    agent: int
 
-def _entry(row: list[Any] | None) -> Entry | None:
-    return None if row is None else _known(row)
+    def manifest(self, rows: Mapping[str, list[Any]]) -> Manifest:
+        return {path: self.known(row) for path, row in rows.items()}
 
+    def maybe(self, row: list[Any] | None) -> Entry | None:
+        return None if row is None else self.known(row)
 
-def _known(row: list[Any]) -> Entry:
-    kind, *rest = row
-    return Entry(_KINDS[kind], *rest)
+    def known(self, row: list[Any]) -> Entry:
+        kind, mode, uid, gid, *rest = row
+        owner = AGENT_UID if uid == self.agent else uid
+        group = AGENT_UID if gid == self.agent else gid
+        return Entry(_KINDS[kind], mode, owner, group, *rest)

@@ -158,7 +158,7 @@ class BubblewrapSite:
         init = Channel(socket.socket(fileno=fds.pop(0)), f"pid 1 of sandbox {spec.name!r}", fate)
         packets = socket.socket(fileno=fds.pop(0)) if answer.body["packets"] else None
         listeners = {w: socket.socket(fileno=fd) for w, fd in zip(spec.listens, fds, strict=True)}
-        return KeptSandbox(keeper, init, packets, listeners)
+        return KeptSandbox(keeper, init, packets, listeners, answer.body["uid"])
 
 
 def _check_label(label: str) -> None:

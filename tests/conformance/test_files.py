@@ -9,7 +9,7 @@ import stat
 import pytest
 
 from sandboxes import clock
-from sandboxes.base import Kind, Mount, Planted, Root, SandboxSpec
+from sandboxes.base import AGENT_UID, Kind, Mount, Planted, Root, SandboxSpec
 from sandboxes.errors import SandboxError
 from tests.conformance.room import Room
 
@@ -387,3 +387,13 @@ def test_the_files_of_a_sandbox_do_not_depend_on_the_umask_of_the_harness(backen
             assert room.leave() == []
     finally:
         os.umask(before)
+
+
+def test_what_belongs_to_the_agent_is_listed_as_the_agents_whatever_the_kernel_calls_it(room):
+    room.sandbox.plant(Root.HOME, Planted("planted", content=b"x"))
+
+    room.ok("touch made")
+
+    listing = room.sandbox.listing()
+    found = {listing.home["planted"].uid, listing.workspace["made"].uid, listing.home["."].uid}
+    assert found == {AGENT_UID}
