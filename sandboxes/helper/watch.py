@@ -77,12 +77,16 @@ class Watcher:
         """
         self.counts.setdefault(path, {})
         if pin >= 0:
-            self.pins[path] = pin
+            old, self.pins[path] = self.pins.get(path, -1), pin
+            if old >= 0:
+                os.close(old)
 
-    def hear(self, fd: int, poller: select.epoll) -> None:
+    def hear(self, fd: int, event: int, poller: select.epoll) -> None:
         """Something came in on ``fd``, which is the reports' or a listener's."""
         if fd in self._listeners:
-            if not self._notified(fd):
+            if event & select.EPOLLIN:
+                self._notified(fd)
+            else:  # nobody is left; asking would block on older kernels
                 poller.unregister(fd)
                 self._listeners.discard(fd)
                 os.close(fd)
@@ -96,22 +100,21 @@ class Watcher:
             self._listeners.add(listener)
             poller.register(listener, select.EPOLLIN)
 
-    def _notified(self, listener: int) -> bool:
-        """Answer one call; ``False`` once nobody is left who could make one."""
+    def _notified(self, listener: int) -> None:
+        """Answer one call."""
         notice = bytearray(_EMPTY)
         try:
             fcntl.ioctl(listener, _RECEIVE, notice)
-        except OSError as error:  # it was interrupted or killed meanwhile
-            return error.errno == errno.ENOENT and not _hung_up(listener)
+        except OSError:  # it was interrupted or killed meanwhile
+            return
         identity, pid, _, number, _, _, *arguments = _NOTICE.unpack(notice)
         found = self._met(pid, _CALLS[number], tuple(arguments)) if self.counts else ()
         try:
             fcntl.ioctl(listener, _SEND, _ANSWER.pack(identity, 0, 0, _GO_ON))
         except OSError:  # likewise; it did not happen
-            return True
+            return
         for counts, what in found:
             counts[what] = counts.get(what, 0) + 1
-        return True
 
     def _met(
         self, pid: int, call: calls.Call, arguments: tuple[int, ...]
@@ -139,7 +142,10 @@ class Watcher:
         """Whether there is still there what was there, where that matters."""
         if path not in self.pins:
             return True
-        fd = kernel.open_in(self._root, path, os.O_PATH | os.O_NOFOLLOW, _IN_ROOT)
+        try:
+            fd = kernel.open_in(self._root, path, os.O_PATH | os.O_NOFOLLOW, _IN_ROOT)
+        except OSError:
+            return False
         try:
             return os.path.sameopenfile(fd, self.pins[path])
         finally:
@@ -189,12 +195,6 @@ class _Place:
 _CALLS = calls.calls()
 
 
-def _hung_up(listener: int) -> bool:
-    poller = select.poll()
-    poller.register(listener, 0)
-    return bool(poller.poll(0))
-
-
 def _descriptor(argument: int) -> int:
     return ctypes.c_int(argument & 0xFFFFFFFF).value
 
@@ -237,7 +237,7 @@ def resolve(root: int, path: bytes, *, follow: bool) -> tuple[bytes, bytes]:
     """
     flags = os.O_PATH if follow else os.O_PATH | os.O_NOFOLLOW
     for _ in range(_LINKS):
-        folder, rest = _deepest(root, path, flags)
+        folder, head, rest = _deepest(root, path, flags)
         try:
             where = os.readlink(f"/proc/self/fd/{folder}".encode())
             target = _link(folder, rest) if follow or b"/" in rest else b""
@@ -245,16 +245,16 @@ def resolve(root: int, path: bytes, *, follow: bool) -> tuple[bytes, bytes]:
             os.close(folder)
         if not target:
             return (posixpath.normpath(where + b"/" + rest) if rest else where), rest
-        path = target if target.startswith(b"/") else where + b"/" + target
+        path = target if target.startswith(b"/") else head + b"/" + target
     raise OSError(errno.ELOOP, "too many links")
 
 
-def _deepest(root: int, path: bytes, flags: int) -> tuple[int, bytes]:
-    """The deepest part of a path that is there, opened, and the rest of it."""
+def _deepest(root: int, path: bytes, flags: int) -> tuple[int, bytes, bytes]:
+    """The deepest part of a path that is there, opened and as it is written, and the rest."""
     head, rest = path, b""
     while True:
         try:
-            return kernel.open_in(root, head or b"/", flags, _IN_ROOT), rest
+            return kernel.open_in(root, head or b"/", flags, _IN_ROOT), head, rest
         except OSError:
             if not head.strip(b"/"):
                 raise

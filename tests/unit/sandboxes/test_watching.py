@@ -1,0 +1,159 @@
+"""What the watching filter asks about, and how a call is understood, on both machines."""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sandboxes.helper import calls, watch
+from tests.unit.sandboxes.test_filters import ALLOW, run
+
+NOTIFY = 0x7FC00000
+COOKIE = 0xFEDCBA9876543210
+X86, ARM = 0xC000003E, 0xC00000B7
+MACHINES = {"x86_64": X86, "aarch64": ARM}
+#: read write close mmap futex exit_group, and fstat
+PLAIN = {"x86_64": (0, 1, 3, 9, 202, 231, 5), "aarch64": (63, 64, 57, 222, 98, 94, 80)}
+EXECVE = {"x86_64": 59, "aarch64": 221}
+STAT_AT = {"x86_64": (262, 332), "aarch64": (79, 291)}
+
+
+def asked(machine: str, number: int, *arguments: int, architecture: int = 0) -> int:
+    full = (*arguments, *[0] * (6 - len(arguments)))
+    data = struct.pack("=iIQ6Q", number, architecture or MACHINES[machine], 0, *full)
+    code = calls.program(COOKIE, machine)
+    return run(code, lambda size, at: int.from_bytes(data[at : at + size], "little"))
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_every_call_that_names_a_path_asks_and_no_other_does(machine):
+    for number in calls.calls(machine):
+        assert asked(machine, number) == NOTIFY, number
+    for number in PLAIN[machine]:
+        assert asked(machine, number) == ALLOW, number
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_stat_of_a_descriptor_alone_does_not_ask(machine):
+    newfstatat, statx = STAT_AT[machine]
+    assert asked(machine, newfstatat, 3, 0, 0, calls.AT_EMPTY_PATH) == ALLOW
+    assert asked(machine, statx, 3, 0, calls.AT_EMPTY_PATH) == ALLOW
+    assert asked(machine, newfstatat, 3, 0, 0, calls.AT_SYMLINK_NOFOLLOW) == NOTIFY
+    assert asked(machine, statx, 3, 0, calls.AT_SYMLINK_NOFOLLOW) == NOTIFY
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_only_the_start_that_knows_the_cookie_does_not_ask(machine):
+    number = EXECVE[machine]
+    assert asked(machine, number, 1, 2, 3, 0, COOKIE) == ALLOW
+    for wrong in (0, COOKIE & 0xFFFFFFFF, COOKIE ^ 1, COOKIE ^ (1 << 63)):
+        assert asked(machine, number, 1, 2, 3, 0, wrong) == NOTIFY
+
+
+@pytest.mark.parametrize(("machine", "foreign"), [("x86_64", ARM), ("aarch64", X86), ("x86_64", 3)])
+def test_calls_of_another_machine_are_left_to_the_filter_that_refuses_them(machine, foreign):
+    for number in calls.calls(machine):
+        assert asked(machine, number, architecture=foreign) == ALLOW
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_each_call_says_where_its_paths_are(machine):
+    for call in calls.calls(machine).values():
+        for named in call.paths:
+            assert (named.folder, named.text) != (-1, -1)
+            assert max(named.folder, named.text, call.flags, call.at) < 6
+
+
+def test_the_number_of_a_machine_that_is_not_known_is_none():
+    assert calls.calls("riscv64") == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "flags", "found"),
+    [
+        # there, its folder there but not itself, nothing there
+        ("open", os.O_RDONLY, "read look look"),
+        ("open", os.O_RDONLY | os.O_CREAT, "read name look"),
+        ("open", os.O_WRONLY, "write look look"),
+        ("open", os.O_WRONLY | os.O_CREAT, "write name look"),
+        ("open", os.O_RDONLY | os.O_TRUNC, "write look look"),
+        ("open", os.O_RDWR | os.O_CREAT | os.O_EXCL, "look name look"),
+        ("open", os.O_PATH | os.O_RDWR, "look look look"),
+        ("access", os.F_OK, "look look look"),
+        ("access", os.R_OK | os.X_OK, "read look look"),
+        ("access", os.W_OK | os.R_OK, "write look look"),
+        ("access", os.X_OK, "run look look"),
+        ("run", 0, "run look look"),
+        ("write", 0, "write look look"),
+        ("look", 0, "look look look"),
+        ("make", 0, "look name look"),
+        ("drop", 0, "name look look"),
+        ("put", 0, "name name look"),
+    ],
+)
+def test_a_call_gets_as_far_as_what_is_there_lets_it(name, flags, found):
+    named = calls.Named(-1, 0, name)
+    situations = ((True, True), (False, True), (False, False))
+
+    assert found.split() == [
+        calls.act(named, flags, there=there, folder=folder) for there, folder in situations
+    ]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Iterator[int]:
+    (tmp_path / "a/b").mkdir(parents=True)
+    (tmp_path / "a/b/file").touch()
+    for name, target in (
+        ("up", "../../../.."),
+        ("absolute", "/a/b"),
+        ("relative", "a/b"),
+        ("lost", "a/none/at/all"),
+        ("round", "about"),
+        ("about", "round"),
+        ("a/out", "/etc/passwd"),
+    ):
+        (tmp_path / name).symlink_to(target)
+    fd = os.open(tmp_path, os.O_PATH)
+    yield fd
+    os.close(fd)
+
+
+@pytest.mark.parametrize(
+    ("path", "where", "missing"),
+    [
+        ("/a/b/file", "/a/b/file", ""),
+        ("/absolute/file", "/a/b/file", ""),
+        ("/relative/../b/./file", "/a/b/file", ""),
+        ("/up/a/b", "/a/b", ""),
+        ("/../../a", "/a", ""),
+        ("/a/b/none", "/a/b/none", "none"),
+        ("/a/none/../x", "/a/x", "none/../x"),
+        ("/relative/x/y", "/a/b/x/y", "x/y"),
+        ("/lost", "/a/none/at/all", "none/at/all"),
+        ("/lost/more", "/a/none/at/all/more", "none/at/all/more"),
+        ("/a/b/file/", "/a/b/file", "file"),
+        ("/a/out", "/etc/passwd", "etc/passwd"),
+        ("/", "/", ""),
+    ],
+)
+def test_a_path_is_resolved_inside_as_the_kernel_does_it(root, tmp_path, path, where, missing):
+    base = os.fsencode(tmp_path)
+    found, rest = watch.resolve(root, path.encode(), follow=True)
+
+    assert (found.removeprefix(base) or b"/", rest) == (where.encode(), missing.encode())
+
+
+def test_a_link_that_is_not_followed_is_itself(root, tmp_path):
+    for name in ("absolute", "lost", "round"):
+        found, rest = watch.resolve(root, name.encode(), follow=False)
+        assert (found, rest) == (os.fsencode(tmp_path / name), b"")
+
+
+def test_links_without_end_are_given_up(root):
+    with pytest.raises(OSError, match="too many links"):
+        watch.resolve(root, b"/round", follow=True)
