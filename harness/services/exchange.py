@@ -195,11 +195,12 @@ class Desk:
             self._room.board.give_back(answer.missed)
             hits = [hit for hit in hits if hit.fault.id not in answer.missed]
         exchange.hits = hits
-        if hits and answer.wire.delay > 0:  # its client may leave before the first byte
-            self.landed(exchange, [hit for hit in hits if _withholds(hit, answer.wire)])
+        wire = answer.wire
+        if hits and isinstance(wire, Wire) and wire.delay > 0:  # its client may leave before
+            self.landed(exchange, [hit for hit in hits if _withholds(hit, wire)])
         if self.delay > 0:
             self.delayed += 1
-        exchange.answered(answer.wire.delay + self.delay)
+        exchange.answered(wire.delay + self.delay)
 
     def ended(self, exchange: Exchange, how: str, sent: int) -> None:
         """A reply has ended, or its client has gone before there was one."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from harness.services.reply import End, Part, Wire
+from harness.services.reply import End, Part, Sealed, Wire
 
 CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 
@@ -38,15 +38,20 @@ class Manner:
     keep: bool = True
 
 
+#: What a request allows that asks for nothing special.
+USUAL: Final = Manner()
+
 #: A pause in seconds, and the bytes that are sent after it.
 Segment = tuple[float, bytes]
 
 
-def segments(wire: Wire, manner: Manner) -> Sequence[Segment]:
+def segments(wire: Wire | Sealed, manner: Manner) -> Sequence[Segment]:
     """The bytes to send, cut only where there is a pause.
 
     The pause before the first byte (``wire.delay``) is not among them.
     """
+    if isinstance(wire, Sealed):
+        return ((0.0, wire.data),) if manner is USUAL else segments(wire.open(), manner)
     head = _head(wire, manner) if wire.head else b""
     if manner.bodiless or wire.status in _BODILESS:
         return ((0.0, head),)
@@ -88,12 +93,14 @@ def _length(wire: Wire) -> int:
     return sum([len(part.data) for part in wire.parts])
 
 
-def complete(wire: Wire, manner: Manner) -> bool:
+def complete(wire: Wire | Sealed, manner: Manner) -> bool:
     """Whether a client that has all of the bytes has a whole reply.
 
     It has not where the connection is reset or hangs, where the head is left out, where the
     last chunk is missing, and where fewer or more bytes came than ``content-length`` says.
     """
+    if isinstance(wire, Sealed):
+        return manner is USUAL or complete(wire.open(), manner)
     if not wire.head or wire.end in (End.RESET, End.HANG):
         return False
     if manner.bodiless or wire.status in _BODILESS:

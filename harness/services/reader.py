@@ -1,19 +1,31 @@
-"""Reads the requests that come in on one connection, in whatever pieces they come."""
+"""Reads the requests that come in on one connection, in whatever pieces they come.
+
+A client that tries again, or that measures, sends the very same bytes again. A small request
+that came in one piece is remembered until the next one comes; if its bytes come once more
+between two requests, they mean what they meant, and are not parsed.
+"""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final, Protocol
 
 import httptools
 
-from harness.services.base import Incoming
-from harness.services.framing import Manner
+from harness.services.base import Incoming, Notes
+from harness.services.framing import USUAL, Manner
 
 MOST_BODY: Final = 64 << 20
 MOST_HEAD: Final = 256 << 10
 
 _KEPT_GARBAGE: Final = 64 << 10
-_USUAL: Final = Manner()
+_MOST_REMEMBERED: Final = 16 << 10
+_PECULIAR: Final = ("expect", "upgrade")
+
+
+@lru_cache(maxsize=256)
+def _name(name: bytes) -> str:
+    return name.decode("latin-1").lower()
 
 
 class Unreadable(Exception):
@@ -45,6 +57,8 @@ class Reader:
         self._ears = ears
         self._parser = httptools.HttpRequestParser(self)
         self._partial = b""
+        self._piece = b""
+        self._meaning: Incoming | None = None
         self._new_message()
 
     def feed(self, data: bytes) -> None:
@@ -53,6 +67,12 @@ class Reader:
         Raises:
             Unreadable: it is no HTTP, or too large; nothing may be fed any more.
         """
+        between = not (self._in_head or self._in_body)
+        if between and self._meaning is not None and data == self._piece:
+            self._ears.heard(self._again(self._meaning), USUAL)
+            return
+        self._meaning = None
+        self._heard = 0
         self._partial = self._partial + data if self._partial else data
         try:
             self._parse(data)
@@ -60,10 +80,23 @@ class Reader:
             raise error.__context__ or error from None
         except httptools.HttpParserError as error:
             raise Unreadable(400, f"this is no HTTP request: {error}") from error
+        self._remember(data, between=between)
         if not self._in_head:
             self._partial = b""
         elif len(self._partial) > MOST_HEAD:
             raise Unreadable(431, f"the request's head is longer than {MOST_HEAD} bytes")
+
+    def _remember(self, piece: bytes, *, between: bool) -> None:
+        """Keep what came, if it was one small request from its first byte to its last."""
+        if between and self._heard == 1 and not self.within and len(piece) <= _MOST_REMEMBERED:
+            self._piece = piece
+        else:
+            self._meaning = None
+
+    def _again(self, meaning: Incoming) -> Incoming:
+        if meaning.notes is None:
+            meaning = self._meaning = meaning._replace(notes=Notes())
+        return meaning
 
     def _parse(self, data: bytes) -> None:
         while data:
@@ -72,6 +105,7 @@ class Reader:
             except httptools.HttpParserUpgrade as upgrade:
                 # No other protocol is spoken here: it was an ordinary request, and HTTP goes on.
                 self._parser = httptools.HttpRequestParser(self)
+                self._heard += 1
                 data = data[upgrade.args[0] :]
             else:
                 return
@@ -95,7 +129,8 @@ class Reader:
     def stop(self) -> None:
         """Forget everything; the parser knows this reader, and this reader the parser."""
         self._new_message()
-        self._partial = b""
+        self._partial = self._piece = b""
+        self._meaning = None
         del self._parser
 
     # -- called by the parser
@@ -118,10 +153,11 @@ class Reader:
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._in_body:
             return  # a trailer
-        key = name.decode("latin-1").lower()
+        key = _name(name)
         text = value.decode("latin-1")
-        known = self._headers.get(key)
-        self._headers[key] = text if known is None else f"{known}, {text}"
+        if key in self._headers:
+            text = f"{self._headers[key]}, {text}"
+        self._headers[key] = text
 
     def on_headers_complete(self) -> None:
         self._in_head = False
@@ -154,7 +190,10 @@ class Reader:
         bodiless = incoming.method == "HEAD"
         old = parser.get_http_version() == "1.0"
         keep = parser.should_keep_alive()
-        manner = Manner(bodiless, old, keep) if bodiless or old or not keep else _USUAL
+        manner = Manner(bodiless, old, keep) if bodiless or old or not keep else USUAL
+        self._heard += 1
+        if manner is USUAL and not any(map(self._headers.__contains__, _PECULIAR)):
+            self._meaning = incoming
         self._ears.heard(incoming, manner)
 
     def _incoming(self, body: bytes) -> Incoming:

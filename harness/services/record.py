@@ -13,13 +13,14 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, fields
-from json.encoder import encode_basestring_ascii
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 from harness.evidence.model import Request
 from harness.services.base import Answer, Incoming, Redact
+from harness.services.lines import Fixed, Row, fixed, request_line
+from harness.services.reply import Wire
 from harness.services.screening import Screen
 
 LAG: Final = 0.05
@@ -27,7 +28,7 @@ BIG: Final = 256 << 10
 
 _BUFFER: Final = 256 << 10
 _SHOWN: Final = 2000
-_NAMES: Final = tuple(field.name for field in fields(Request))
+_NO_ANSWER: Final = Answer(Wire(), "")
 
 
 @dataclass(slots=True)
@@ -47,36 +48,15 @@ class Seen:
     ended: str = "cut"
 
 
-def request_json(request: Request) -> Mapping[str, Any]:
-    """A request as one line of ``requests.jsonl`` holds it, keys in the order of its fields."""
-    return {name: getattr(request, name) for name in _NAMES}
+class _Told(NamedTuple):
+    """What a request said, screened, and as much of its line as follows from that."""
 
-
-def request_line(request: Request) -> str:
-    """:func:`request_json` as a line, at a third of what the encoder takes for it."""
-    r, quote = request, encode_basestring_ascii
-    headers = ",".join([f"{quote(name)}:{quote(value)}" for name, value in r.headers.items()])
-    secrets = ",".join([quote(mark) for mark in r.secrets])
-    return (
-        f'{{"seq":{r.seq},"t":{r.t},"service":{quote(r.service)},"conn":{r.conn},'
-        f'"kind":{quote(r.kind)},"method":{quote(r.method)},"path":{quote(r.path)},'
-        f'"headers":{{{headers}}},"body_sha256":"{r.body_sha256}",'
-        f'"turn":{_or_null(r.turn)},"attempt":{r.attempt},"fault":{_or_null(r.fault)},'
-        f'"status":{r.status},"bytes_sent":{r.bytes_sent},"ended":"{r.ended}",'
-        f'"tokens_in":{r.tokens_in},"tokens_out":{r.tokens_out},"model":{_or_null(r.model)},'
-        f'"secrets":[{secrets}],"tool_result":{_or_null(r.tool_result)}}}\n'
-    )
-
-
-def _or_null(value: int | str | None) -> int | str:
-    if value is None:
-        return "null"
-    return encode_basestring_ascii(value) if isinstance(value, str) else value
-
-
-def request_from_json(line: Mapping[str, Any]) -> Request:
-    """The request that :func:`request_json` wrote."""
-    return Request(**{name: line[name] for name in _NAMES if name in line})
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+    body_sha256: str
+    secrets: tuple[str, ...]
+    fixed: Fixed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,57 +182,71 @@ class Recorder:
 
     def _store(self, seen: Seen) -> None:
         try:
-            request, body = self._screened(seen)
-            self._store_body(request, body)
-            line = request_line(request).encode()
+            told = self._told(seen)
+            row = self._row(seen, told)
+            self._store_body(seen.seq, told.body)
+            line = request_line(row, told.fixed).encode() if self._fd >= 0 else b""
         except Exception as error:  # noqa: BLE001 - a lost request is told by `failure`
             self.failure = self.failure or error
             return
         with self._changed:
             if self._shelf.keep:
-                self._requests.append(request)
-            if self._fd >= 0:
-                self._lines += line
-                if len(self._lines) > _BUFFER:
-                    self._flush()
+                self._requests.append(Request(*row))
+            self._lines += line
+            if len(self._lines) > _BUFFER:
+                self._flush()
 
-    def _screened(self, seen: Seen) -> tuple[Request, bytes]:
-        incoming, answer = seen.incoming, seen.answer
+    def _told(self, seen: Seen) -> _Told:
+        """What the request said, screened; once for all times that the very same one comes."""
+        notes = seen.incoming.notes
+        if notes is None:
+            return self._heard(seen)
+        if not isinstance(notes.record, _Told):
+            told = self._heard(seen)
+            notes.record = told._replace(fixed=fixed(self._row(seen, told)))
+            return told
+        return notes.record
+
+    def _heard(self, seen: Seen) -> _Told:
+        incoming = seen.incoming
         path, marks = self._screen.text(incoming.path)
         headers, more = self._screen.headers(incoming.headers)
         body, most = self._screen.body(incoming.body, of_agent=seen.service == "model")
-        model = seen.model and self._screen.text(seen.model)[0]
-        request = Request(
-            seq=seen.seq,
-            t=round(seen.t, 6),
-            service=seen.service,
-            conn=incoming.conn,
-            kind=seen.kind,
-            method=incoming.method,
-            path=path,
-            headers=headers,
-            body_sha256=hashlib.sha256(body).hexdigest(),
-            turn=answer.turn if answer else None,
-            attempt=answer.attempt if answer else 1,
-            fault=seen.fault,
-            status=seen.status,
-            bytes_sent=seen.sent,
-            ended=seen.ended,
-            tokens_in=answer.tokens_in if answer else 0,
-            tokens_out=answer.tokens_out if answer else 0,
-            model=model,
-            secrets=(*marks, *more, *most),
-            tool_result=self._start(answer.tool_result if answer else None),
+        digest = hashlib.sha256(body).hexdigest()
+        return _Told(path, headers, body, digest, (*marks, *more, *most))
+
+    def _row(self, seen: Seen, told: _Told) -> Row:
+        answer = seen.answer or _NO_ANSWER
+        return Row(
+            seen.seq,
+            round(seen.t, 6),
+            seen.service,
+            seen.incoming.conn,
+            seen.kind,
+            seen.incoming.method,
+            told.path,
+            told.headers,
+            told.body_sha256,
+            answer.turn,
+            answer.attempt,
+            seen.fault,
+            seen.status,
+            seen.sent,
+            seen.ended,
+            answer.tokens_in,
+            answer.tokens_out,
+            seen.model and self._screen.text(seen.model)[0],
+            told.secrets,
+            self._start(answer.tool_result),
         )
-        return request, body
 
     def _start(self, text: str | None) -> str | None:
         """The start of a text, cut after it was screened, lest half a secret be left."""
         return None if text is None else self._screen.text(text[:BIG])[0][:_SHOWN]
 
-    def _store_body(self, request: Request, body: bytes) -> None:
+    def _store_body(self, seq: int, body: bytes) -> None:
         if self._shelf.bodies is not None:
-            with (self._shelf.bodies / f"{request.seq}.body").open("xb", buffering=0) as file:
+            with (self._shelf.bodies / f"{seq}.body").open("xb", buffering=0) as file:
                 file.write(body)
 
     def _flush_due(self) -> None:

@@ -8,8 +8,9 @@ length, a terminator or a chunk size behind its back.
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,3 +97,29 @@ class Wire:
     delay: float = 0.0
     head: bool = True
     protocol: str = ""
+
+
+class Sealed:
+    """A reply that is ready to leave, and that no fault may touch any more.
+
+    Attributes:
+        status: of the reply.
+        data: its head, its framing and its body, as an ordinary request is answered.
+        open: gives the wire that it was made of, for all who want more than to send it.
+    """
+
+    __slots__ = ("data", "open", "status")
+
+    end: ClassVar = End.KEEP
+    delay: ClassVar = 0.0
+    head: ClassVar = True
+
+    def __init__(self, status: int, data: bytes, open_: Callable[[], Wire]) -> None:
+        self.status = status
+        self.data = data
+        self.open = open_
+
+    @property
+    def parts(self) -> Sequence[Part]:
+        """The parts of its wire."""
+        return self.open().parts

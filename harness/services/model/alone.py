@@ -147,7 +147,8 @@ class _Triggers:
                     later(trigger.seconds, lambda at=trigger: self._due(lambda t: t is at))  # type: ignore[misc]
 
     def request(self, service: str, number: int) -> None:  # noqa: ARG002 - there is but one
-        self._due(lambda trigger: trigger.kind == "request" and number >= trigger.count)
+        if self._waiting or self._acting:
+            self._due(lambda trigger: trigger.kind == "request" and number >= trigger.count)
 
     def _due(self, due: Callable[[Trigger], bool]) -> None:
         if self._live is None:

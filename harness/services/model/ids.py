@@ -35,6 +35,11 @@ class Ids:
         self._given += 1
         return f"{self._given:0{_WIDTH}d}"
 
+    def next_sent(self) -> bytes:
+        """:meth:`next` as it is sent."""
+        self._given += 1
+        return b"%024d" % self._given
+
     def stamp(self) -> Stamp:
         """For one reply."""
         return Stamp(self.next(), self.created)
@@ -53,4 +58,4 @@ class Ids:
 
     def renewal(self, calls: int) -> Sequence[tuple[bytes, bytes]]:
         """Each of those tokens with a new id for it."""
-        return [(token, self.next().encode()) for token in self.tokens(calls)]
+        return [(token, self.next_sent()) for token in self.tokens(calls)]

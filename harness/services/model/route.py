@@ -22,7 +22,8 @@ the turn that it went to is not asked again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import NamedTuple
 
 from harness.case.grammar import regex
 from harness.case.model import ScriptStep
@@ -38,8 +39,7 @@ Position = tuple[int, int]
 UNSCRIPTED: Sequence[ScriptStep] = (ScriptStep(say="Done.", repeat=None),)
 
 
-@dataclass(frozen=True, slots=True)
-class Flight:
+class Flight(NamedTuple):
     """A reply on its way: ``holds`` while it may still serve the turn."""
 
     position: Position
@@ -47,8 +47,7 @@ class Flight:
     holds: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(NamedTuple):
     """A turn below the frontier that is still to be served.
 
     Attributes:
@@ -62,8 +61,7 @@ class Waiting:
     calls: tuple[frozenset[str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """What the model has done so far.
 
     Attributes:
@@ -78,8 +76,8 @@ class State:
     """
 
     frontier: Position = (0, 0)
-    open: Mapping[Position, Waiting] = field(default_factory=dict)
-    flights: Mapping[int, Flight] = field(default_factory=dict)
+    open: Mapping[Position, Waiting] = MappingProxyType({})
+    flights: Mapping[int, Flight] = MappingProxyType({})
     saw_tools: bool = False
     turns: int = 0
     served: int = 0
@@ -87,8 +85,7 @@ class State:
     tickets: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Routed:
+class Routed(NamedTuple):
     """What a request is, and what becomes of the state if it is answered so.
 
     Attributes:
@@ -110,17 +107,20 @@ def route(state: State, heard: Heard, script: Sequence[ScriptStep], dialect: Dia
     if not heard.tools and (state.saw_tools or dialect.offers_tools):
         return Routed(SIDE, state)
     if heard.tools and not state.saw_tools:
-        state = replace(state, saw_tools=True)
-    state = _without_taken(state, heard)
-    position = _again(state, heard) or _open(state) or _ahead(state, heard, script)
+        state = state._replace(saw_tools=True)
+    position = None
+    if state.open:
+        state = _without_taken(state, heard)
+        position = _again(state, heard) or _open(state)
+    position = position or _ahead(state, heard, script)
     if position is None:  # steps whose `if` spoke against it have been reached, and skipped
-        spent = replace(state, frontier=(len(script), 0), beyond=state.beyond + 1)
+        spent = state._replace(frontier=(len(script), 0), beyond=state.beyond + 1)
         return Routed(BEYOND, spent)
     before = state.open.get(position)
     attempt = before.attempts + 1 if before else 1
     ticket = state.tickets + 1
     waiting = Waiting(heard.key, attempt, before.calls if before else ())
-    routed = State(  # by hand, like below: `replace` costs more than all of the rest
+    routed = State(
         frontier=max(state.frontier, _after(position, script)),
         open={**state.open, position: waiting},
         flights={**state.flights, ticket: Flight(position, heard.key, holds=True)},
@@ -144,12 +144,12 @@ def release(state: State, ticket: int, calls: frozenset[str] = frozenset()) -> S
     flight = state.flights.get(ticket)
     if flight is None:
         return state
-    released = replace(state, flights={**state.flights, ticket: replace(flight, holds=False)})
+    released = state._replace(flights={**state.flights, ticket: flight._replace(holds=False)})
     waiting = state.open.get(flight.position)
     if not calls or waiting is None:
         return released
-    noted = replace(waiting, calls=(*waiting.calls, calls))
-    return replace(released, open={**state.open, flight.position: noted})
+    noted = waiting._replace(calls=(*waiting.calls, calls))
+    return released._replace(open={**state.open, flight.position: noted})
 
 
 def settle(state: State, ticket: int, *, complete: bool) -> State:
@@ -187,7 +187,7 @@ def left(state: State, script: Sequence[ScriptStep]) -> int:
 
 def _without_taken(state: State, heard: Heard) -> State:
     """Turns whose calls this client has run are served, end or no end."""
-    if not state.open or not heard.results:
+    if not heard.results:
         return state
     shown = {result.call_id for result in heard.results}
     still = {
@@ -196,7 +196,7 @@ def _without_taken(state: State, heard: Heard) -> State:
         if not any(calls <= shown for calls in waiting.calls)
     }
     taken = len(state.open) - len(still)
-    return replace(state, open=still, served=state.served + taken) if taken else state
+    return state._replace(open=still, served=state.served + taken) if taken else state
 
 
 def _again(state: State, heard: Heard) -> Position | None:
@@ -209,8 +209,6 @@ def _again(state: State, heard: Heard) -> Position | None:
 
 def _open(state: State) -> Position | None:
     """The lowest unserved turn that no reply on its way may still serve."""
-    if not state.open:
-        return None
     held = {flight.position for flight in state.flights.values() if flight.holds}
     return min((each for each in state.open if each not in held), default=None)
 

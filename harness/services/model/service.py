@@ -9,14 +9,16 @@ from __future__ import annotations
 import functools
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from harness.case.model import ScriptStep
 from harness.evidence.model import ModelRecord
 from harness.services.base import Answer, Asked, Hit, Incoming
 from harness.services.model.heard import Heard, NotHeard, tokens
 from harness.services.model.ids import Ids
-from harness.services.model.press import Press
+from harness.services.model.press import Plate, Press
+from harness.services.model.protocols.base import ModelProtocol
 from harness.services.model.protocols.registry import CHAT, PROTOCOLS, protocol_for
 from harness.services.model.resolve import INSIDE, Places, resolve
 from harness.services.model.route import (
@@ -47,11 +49,31 @@ _ERRORS_FROM = 400
 _SHORT = 64 << 10
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """A request to a completion path, and how it was routed in which state."""
+class _Letter:
+    """A request to a completion path that has been read, and its last reply from the press.
 
-    heard: Heard
+    Kept where the very same request comes again, so that neither has to be found anew.
+
+    Attributes:
+        step: of the script that ``plate`` says, ``-1`` before the first.
+        plate: the reply.
+        used: tokens in and out.
+    """
+
+    __slots__ = ("heard", "plate", "protocol", "step", "used")
+
+    def __init__(self, protocol: ModelProtocol, heard: Heard) -> None:
+        self.protocol = protocol
+        self.heard = heard
+        self.step = -1
+        self.plate: Plate | None = None
+        self.used = (0, 0)
+
+
+class _Question(NamedTuple):
+    """A letter, and how it was routed in which state."""
+
+    letter: _Letter
     before: State
     routed: Routed
 
@@ -87,15 +109,21 @@ class ModelService:
 
     def classify(self, incoming: Incoming) -> Asked:
         """A turn, a side request, a probe, or beyond the script."""
-        protocol = protocol_for(incoming.path) if incoming.method == "POST" else None
-        if protocol is None:
-            return Asked(PROBE, counts=False)
-        try:
-            heard = protocol.hear(incoming.body)
-        except NotHeard as why:
-            return Asked(PROBE, counts=False, detail=why)
-        routed = route(self._state, heard, self._script, self._dialect)
-        question = _Question(heard, self._state, routed)
+        notes = incoming.notes
+        letter = notes.service if notes is not None else None
+        if not isinstance(letter, _Letter):
+            protocol = protocol_for(incoming.path) if incoming.method == "POST" else None
+            if protocol is None:
+                return Asked(PROBE, counts=False)
+            try:
+                letter = _Letter(protocol, protocol.hear(incoming.body))
+            except NotHeard as why:
+                return Asked(PROBE, counts=False, detail=why)
+            if notes is not None:
+                notes.service = letter
+        heard, state = letter.heard, self._state
+        routed = route(state, heard, self._script, self._dialect)
+        question = _Question(letter, state, routed)
         return Asked(routed.kind, routed.kind == TURN, heard.model, question)
 
     def answer(self, incoming: Incoming, asked: Asked, hits: Sequence[Hit]) -> Answer:
@@ -103,15 +131,17 @@ class ModelService:
         question = asked.detail
         if not isinstance(question, _Question):
             return Answer(self._probed(incoming, question), PROBE, serves=False)
-        heard, routed = question.heard, question.routed
-        if question.before is not self._state:  # others were answered in the meantime
+        letter, before, routed = question
+        heard = letter.heard
+        if before is not self._state:  # others were answered in the meantime
             routed = route(self._state, heard, self._script, self._dialect)
         self._state = routed.state
-        self._note(heard)
+        if heard.unknown:
+            self._note(heard)
         if routed.kind == TURN:
-            return self._turn(heard, routed, hits)
+            return self._struck(letter, routed, hits) if hits else self._turn(letter, routed)
         answer = self._beyond(heard) if routed.kind == BEYOND else self._side(incoming, heard)
-        return replace(answer, missed=frozenset(hit.fault.id for hit in hits)) if hits else answer
+        return answer._replace(missed=frozenset(hit.fault.id for hit in hits)) if hits else answer
 
     def ended(self, answer: Answer, how: str) -> None:
         """Settle a turn by how its reply ended."""
@@ -146,15 +176,18 @@ class ModelService:
         wire = self._press.wire(protocol, heard, replace(turn, usage=used))
         return Answer(wire, SIDE, None, 1, *used, serves=False, tool_result=heard.last_result)
 
-    def _turn(self, heard: Heard, routed: Routed, hits: Sequence[Hit]) -> Answer:
+    def _turn(self, letter: _Letter, routed: Routed) -> Answer:
+        heard = letter.heard
         at, _ = routed.position or (0, 0)
-        turn = self._said(self._script[at], heard)
-        if hits:
-            return self._struck(heard, routed, turn, hits)
-        used = turn.usage or (0, 0)
+        plate = letter.plate
+        if plate is None or letter.step != at:
+            turn = self._said(self._script[at], heard)
+            plate = self._press.plate(letter.protocol, heard, turn)
+            letter.step, letter.plate, letter.used = at, plate, turn.usage or (0, 0)
+        used = letter.used
         self._spend(heard, used)
         return Answer(
-            self._press.wire(PROTOCOLS[heard.protocol], heard, turn),
+            self._press.print(plate),
             TURN,
             at if self._scripted else None,
             routed.attempt,
@@ -163,13 +196,13 @@ class ModelService:
             tool_result=heard.last_result,
         )
 
-    def _struck(self, heard: Heard, routed: Routed, turn: Turn, hits: Sequence[Hit]) -> Answer:
-        protocol, stamp = PROTOCOLS[heard.protocol], self._ids.stamp()
-        fresh = self._ids.fresh(turn)
+    def _struck(self, letter: _Letter, routed: Routed, hits: Sequence[Hit]) -> Answer:
+        heard, protocol, stamp = letter.heard, letter.protocol, self._ids.stamp()
+        at, _ = routed.position or (0, 0)
+        fresh = self._ids.fresh(self._said(self._script[at], heard))
         struck = strike(hits, fresh, lambda each: protocol.render(heard, each, stamp))
         if not struck.serves:
             self._state = release(self._state, routed.ticket, struck.whole)
-        at, _ = routed.position or (0, 0)
         used = _counted(self._script[at], heard, struck)
         self._spend(heard, used)
         return Answer(

@@ -35,7 +35,7 @@ from harness.judging import Facts, judge_trial
 from harness.oracles.look import look, look_at_implied
 from harness.oracles.registry import ORACLES
 from harness.secrets import Screen, plant
-from harness.services.record import request_json
+from harness.services.lines import request_json
 from sandboxes.base import Root
 from tests.unit.oracles.making import FOLDER, change, ran, request, state
 

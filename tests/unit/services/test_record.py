@@ -17,17 +17,8 @@ from hypothesis import strategies as st
 
 from harness.evidence.model import Request
 from harness.services.base import Answer, Incoming
-from harness.services.record import (
-    BIG,
-    LAG,
-    Hands,
-    Recorder,
-    Seen,
-    Shelf,
-    request_from_json,
-    request_json,
-    request_line,
-)
+from harness.services.lines import Row, fixed, request_from_json, request_json, request_line
+from harness.services.record import BIG, LAG, Hands, Recorder, Seen, Shelf
 from harness.services.reply import Wire
 from tests.unit.services.stand import Scripted, ask, connect, get, hello, post, read, until
 
@@ -102,6 +93,12 @@ def test_a_line_says_what_the_encoder_would_say(request):
     assert list(json.loads(line)) == list(request_json(request))
     assert line.endswith("}\n")
     assert line.count("\n") == 1
+    row = Row(*request_json(request).values())
+    assert request_line(row, fixed(row)) == line
+
+
+def test_a_row_has_the_fields_of_a_request():
+    assert Row._fields == tuple(field.name for field in fields(Request))
 
 
 def test_secrets_are_marked_wherever_they_stand_and_never_stored(serve, tmp_path):
