@@ -157,10 +157,19 @@ def test_a_trigger_is_when_something_happens(written: str, trigger: Trigger, tmp
     case = loaded(
         tmp_path,
         "services: {http: {up: []}}\n"
-        f"faults: [{{fault: process.kill, when: {written}, until: {written}}}]\n",
+        f"faults: [{{fault: process.kill, when: {written}, until: {{output: over}}}}]\n",
     )
 
-    assert (case.faults[0].when, case.faults[0].until) == (trigger, trigger)
+    assert case.faults[0].when == trigger
+
+
+def test_an_end_is_a_trigger_too(tmp_path: Path):
+    case = loaded(
+        tmp_path,
+        "faults: [{fault: process.kill, when: {output: begin}, until: {request: 2}}]\n",
+    )
+
+    assert case.faults[0].until == Trigger("request", count=2)
 
 
 def test_defaults_of_parameters_are_filled_in(tmp_path: Path):
