@@ -94,7 +94,7 @@ class Screen:
         if not self._exact:
             return data, ()
         marks: tuple[Mark, ...] = ()
-        for start, end, inner in reversed(list(inflated(data, self._suspects))):
+        for start, end, inner in reversed(inflated(data, self._holds)):
             _, found = self.screen(inner)
             packed = tuple(dict.fromkeys(Mark(mark.name, "gzip") for mark in found))
             text = "".join(map(str, packed)).encode()
@@ -132,6 +132,10 @@ class Screen:
         ]
         found += self._hits_when_bare(data)
         return _merged(sorted(found, key=lambda hit: (hit.start, -hit.end)))
+
+    def _holds(self, inner: bytes) -> bool:
+        """Whether there is a hit in what was compressed, or in what is compressed in that."""
+        return self._suspects(inner) or bool(inflated(inner, self._suspects))
 
     def _suspects(self, data: bytes) -> bool:
         """Whether there is any hit, quickly."""
