@@ -16,7 +16,7 @@ from random import Random
 
 import pytest
 
-from harness.secrets import Screen, plant
+from harness.screen.secrets import Screen, plant
 
 CANARIES = plant(["TOKEN"], Random(3))
 SCREEN = Screen(CANARIES)
