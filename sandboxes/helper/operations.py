@@ -9,7 +9,18 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandboxes.helper import kernel, mounts, overlay, paths, processes, stage, trees, watch, wire
+from sandboxes.helper import (
+    kernel,
+    mounts,
+    overlay,
+    paths,
+    processes,
+    rows,
+    stage,
+    trees,
+    watch,
+    wire,
+)
 from sandboxes.helper.box import (
     CLOCK_BYTES,
     FREEZE_SECONDS,
@@ -78,6 +89,7 @@ def _kill(box: Box, _: wire.Message) -> Answer:
 
 
 def _listing(box: Box, _: wire.Message) -> Answer:
+    rows.holes.renew()
     system = [change for layer in box.layers for change in layer.changes()]
     for inside, outside in stage.SCRATCH.items():
         with _opened(outside) as folder:

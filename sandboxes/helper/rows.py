@@ -10,6 +10,27 @@ from typing import Any
 #: kind, mode, uid, gid, size, sha256, target, mtime_ns
 Row = list[Any]
 _CHUNK = 1 << 20
+HOLES = 1 << 30  # bytes of holes that are hashed in one listing
+
+
+class _Allowance:
+    """What a listing may still spend on holes: a sparse file can be longer than any disk."""
+
+    left = HOLES
+
+    def take(self, size: int) -> bool:
+        """Spend so much; ``False`` if it is not there."""
+        if size <= self.left:
+            self.left -= size
+            return True
+        return False
+
+    def renew(self) -> None:
+        """A listing begins."""
+        self.left = HOLES
+
+
+holes = _Allowance()
 
 
 def kind(mode: int) -> str:
@@ -22,11 +43,12 @@ def kind(mode: int) -> str:
 
 
 def row(folder: int, name: str | bytes, status: os.stat_result, *, digest: bool = True) -> Row:
-    """The manifest entry of one path."""
+    """The manifest entry of one path; without the hash of a file whose holes cost too much."""
     what = kind(status.st_mode)
     sha256 = target = None
     size = status.st_size
-    if what == "file" and digest:
+    empty = max(0, size - status.st_blocks * 512)
+    if what == "file" and digest and holes.take(empty if empty > _CHUNK else 0):
         sha256, size = _digest(folder, name, size)
     elif what == "link":
         target = os.fsdecode(os.readlink(os.fsencode(name), dir_fd=folder))
