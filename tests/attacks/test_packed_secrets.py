@@ -43,7 +43,7 @@ def zipped(data: bytes) -> bytes:
 
 PACKERS: Mapping[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,
-    "zlib": lambda data: zlib.compress(data),
+    "zlib": lambda data: zlib.compress(data, 6),
     "zlib, fast": lambda data: zlib.compress(data, 1),
     "zlib, best": lambda data: zlib.compress(data, 9),
     "bzip2": bz2.compress,
