@@ -44,6 +44,7 @@ class Verb(Protocol):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; gives the exit code."""
+    _fill_closed_streams()
     words = list(sys.argv[1:] if argv is None else argv)
     parser = _parser(words)
     args = parser.parse_args(words)
@@ -91,14 +92,37 @@ def _verb(args: argparse.Namespace) -> int:
     return int(_module(args.verb).run(args))
 
 
+def _fill_closed_streams() -> None:
+    """Put the null device where we were started with a standard stream closed.
+
+    Else the next file that is opened takes the stream's number, and what is meant for people is
+    written into it.
+    """
+    while (fd := os.open(os.devnull, os.O_RDWR)) <= _STDERR:
+        os.set_inheritable(fd, True)
+    os.close(fd)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - for good
+
+
 def _failed(error: Exception) -> int:
     from harness.errors import UsageError  # noqa: PLC0415 - not for --help
 
-    if isinstance(error, UsageError):
-        sys.stderr.write(f"shakeout: {error}\n")
-        return USAGE
-    import traceback  # noqa: PLC0415 - not for --help
+    code = USAGE if isinstance(error, UsageError) else ERROR
+    with contextlib.suppress(OSError):  # that nobody can be told does not change the code
+        _tell(error, code)
+    return code
 
-    traceback.print_exception(error)
-    sys.stderr.write("shakeout: this is a bug of shakeout; please report what is above\n")
-    return ERROR
+
+def _tell(error: Exception, code: int) -> None:
+    if code == USAGE:
+        sys.stderr.write(f"shakeout: {error}\n")
+    elif isinstance(error, OSError) and error.errno in _NO_ROOM:
+        sys.stderr.write(f"shakeout: the record of the run could not be written: {error}\n")
+    else:
+        import traceback  # noqa: PLC0415 - not for --help
+
+        traceback.print_exception(error)
+        sys.stderr.write("shakeout: this is a bug of shakeout; please report what is above\n")
+    sys.stderr.flush()

@@ -12,9 +12,9 @@ from pathlib import Path
 from harness import __version__
 from harness.case.suite import Check
 from harness.evidence.documents import RunRecord, TrialRecord
-from harness.exitcode import FailOn
-from harness.judging import Facts, Kind, TrialVerdict, Trouble, judge_trial
-from harness.known import known_mark, quarantined
+from harness.judge.exitcode import FailOn
+from harness.judge.judging import Facts, Kind, TrialVerdict, Trouble, judge_trial
+from harness.judge.known import known_mark, quarantined
 from harness.plan import Trial
 from harness.state import PACKAGE
 from sandboxes import clock

@@ -16,10 +16,10 @@ from pathlib import Path
 from types import FrameType
 
 from harness.journal import Journal
-from harness.judging import TrialVerdict
+from harness.judge.judging import TrialVerdict
+from harness.live.scene import Bench
 from harness.plan import Trial
 from harness.progress import Progress
-from harness.scene import Bench
 from harness.services.host import ServiceHost
 from harness.trial import run_trial
 from sandboxes.base import Probe, Site

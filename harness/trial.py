@@ -14,18 +14,18 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from harness.attempt import Attempt, not_injected
 from harness.errors import EvidenceLost, Interrupted, Lack, Unavailable
 from harness.evidence import store
 from harness.evidence.documents import verdict_document
 from harness.evidence.model import Evidence
 from harness.journal import NAME, Journal
-from harness.judging import Facts, Kind, TrialVerdict, Trouble, judge_trial
+from harness.judge.judging import Facts, Kind, TrialVerdict, Trouble, judge_trial
+from harness.live.attempt import Attempt, not_injected
+from harness.live.scene import Bench, Setting
 from harness.oracles.containment import NOTE
 from harness.oracles.look import look, look_at_implied
 from harness.plan import Trial
-from harness.scene import Bench, Setting
-from harness.secrets import Screen, plant
+from harness.screen.secrets import Screen, plant
 from sandboxes.errors import BackendUnavailable, CommandNotFound, SandboxError
 from verifiers.verdicts import Reason
 

@@ -17,8 +17,8 @@ from harness.case.model import Case
 from harness.case.select import select
 from harness.case.suite import Check
 from harness.evidence.documents import Document, run_document, usage_document
-from harness.exitcode import USAGE, FailOn
 from harness.journal import Journal
+from harness.judge.exitcode import USAGE, FailOn
 from harness.outdir import open_folder, run_id
 from harness.plan import Selection, Trial, plan
 from harness.progress import Lines

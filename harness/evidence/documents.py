@@ -13,9 +13,9 @@ from typing import Any
 
 from harness.case.model import Quarantine
 from harness.evidence.model import Evidence, FaultRecord, ModelRecord
-from harness.exitcode import USAGE, FailOn, Outcome, RunVerdict, judge_run
-from harness.judging import Judged, Kind, TrialVerdict
-from harness.known import KnownMark, Mark
+from harness.judge.exitcode import USAGE, FailOn, Outcome, RunVerdict, judge_run
+from harness.judge.judging import Judged, Kind, TrialVerdict
+from harness.judge.known import KnownMark, Mark
 from harness.subjects.base import Identity
 from verifiers.verdicts import Verdict
 

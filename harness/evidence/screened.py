@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar, cast
 
 from harness.evidence.model import FileChange, Network, Output, SecretHit
-from harness.secrets import Screen
+from harness.screen.secrets import Screen
 
 T = TypeVar("T")
 

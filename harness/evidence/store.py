@@ -23,7 +23,7 @@ from harness.errors import EvidenceLost
 from harness.evidence import forms
 from harness.evidence.model import Evidence, Output, Request
 from harness.evidence.names import stored_name
-from harness.secrets import Screen
+from harness.screen.secrets import Screen
 from sandboxes.base import Root
 
 CASE = "case.yaml"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from harness.case.model import Expectation
 from harness.evidence.model import Evidence
-from harness.judging import CONTAINMENT, SECRETS, Looked
+from harness.judge.judging import CONTAINMENT, SECRETS, Looked
 from harness.oracles.base import Finding, Oracle
 from harness.oracles.containment import judge_containment
 from harness.oracles.registry import ORACLES

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from harness.case.model import Expectation
 from harness.evidence.model import FaultRecord
-from harness.exitcode import Outcome, judge_run
-from harness.judging import CONTAINMENT, HOME, Facts, Kind, Looked, Trouble, judge_trial
-from harness.known import Mark
+from harness.judge.exitcode import Outcome, judge_run
+from harness.judge.judging import CONTAINMENT, HOME, Facts, Kind, Looked, Trouble, judge_trial
+from harness.judge.known import Mark
 from harness.oracles.base import Finding, broken, held, unseen
 from verifiers.verdicts import LIMIT, Reason, Verdict, broke, rank
 

@@ -12,7 +12,7 @@ import json
 from harness.case.grammar import DURATION, duration
 from harness.case.model import Case, SubjectRef
 from harness.extension import Schema
-from harness.inside import MODEL_URL
+from harness.live.inside import MODEL_URL
 from harness.subjects import installed, tree
 from harness.subjects.base import Dialect, Identity, Launch, Missing
 from harness.subjects.installed import Package

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from harness.case.grammar import fill
 from harness.case.model import Case, SubjectRef
 from harness.extension import Schema
-from harness.inside import MODEL_URL
+from harness.live.inside import MODEL_URL
 from harness.subjects import tree
 from harness.subjects.base import Dialect, Identity, Launch, Missing
 from sandboxes.base import AGENT_HOME, WORKSPACE, Kind, Mount, Planted

@@ -51,7 +51,7 @@ def until_gone(run: str, mark: str) -> tuple[set[int], list[Path]]:
 
 def run_id(folder: Path) -> str:
     line = json.loads((folder / "log.jsonl").read_text().splitlines()[0])
-    return line["run"]
+    return str(line["run"])
 
 
 def journals_readable(folder: Path) -> int:

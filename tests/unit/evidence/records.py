@@ -7,8 +7,8 @@ import datetime
 from harness.case.model import Expectation, Known, Quarantine
 from harness.evidence.documents import RunRecord, TrialRecord
 from harness.evidence.model import Evidence, FaultRecord, ModelRecord
-from harness.judging import Facts, Kind, Looked, TrialVerdict, Trouble, judge_trial
-from harness.known import known_mark
+from harness.judge.judging import Facts, Kind, Looked, TrialVerdict, Trouble, judge_trial
+from harness.judge.known import known_mark
 from harness.oracles.base import Finding, broken, held, unseen
 from harness.oracles.registry import ORACLES
 from harness.subjects.base import Identity

@@ -14,8 +14,8 @@ from jsonschema import Draft202012Validator, ValidationError
 
 from harness.evidence import forms
 from harness.evidence.documents import run_document, usage_document, verdict_document
-from harness.exitcode import FailOn
 from harness.journal import NAME, Journal, read_journal
+from harness.judge.exitcode import FailOn
 from harness.report.junit import junit
 from harness.report.table import OfSuite, print_run
 from tests.unit.evidence import records

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from harness.errors import EvidenceLost
 from harness.journal import NAME, Journal, read_journal
-from harness.secrets import Screen, plant
+from harness.screen.secrets import Screen, plant
 from tests.unit.evidence.test_store import full_disk
 
 

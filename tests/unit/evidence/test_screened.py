@@ -9,7 +9,7 @@ import pytest
 
 from harness.evidence.model import Evidence, Lingering, Network, Output, Processes, SecretHit
 from harness.evidence.screened import hits_in_names, screened, without_edge
-from harness.secrets import Screen, plant
+from harness.screen.secrets import Screen, plant
 from sandboxes.base import Root
 from tests.unit.evidence.test_store import FULL
 from tests.unit.oracles.making import change, judge, ran, state

@@ -31,10 +31,10 @@ from harness.evidence.model import (
     path_text,
 )
 from harness.evidence.names import stored_name
-from harness.judging import Facts, judge_trial
+from harness.judge.judging import Facts, judge_trial
 from harness.oracles.look import look, look_at_implied
 from harness.oracles.registry import ORACLES
-from harness.secrets import Screen, plant
+from harness.screen.secrets import Screen, plant
 from harness.services.lines import request_json
 from sandboxes.base import Root
 from tests.unit.oracles.making import FOLDER, change, ran, request, state

@@ -13,11 +13,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast
 
-from harness.arming import Arming
 from harness.case.model import Fault, Params, Trigger
 from harness.faults.base import Landing, Layer, Place, PlaceFault, ReplyFault
-from harness.inbox import Inbox
 from harness.journal import Journal, read_journal
+from harness.live.arming import Arming
+from harness.live.inbox import Inbox
 from harness.services.base import LiveServices
 from harness.services.reply import Turn, Wire
 from sandboxes.base import Root, Sandbox

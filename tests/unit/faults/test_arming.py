@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.stage import DeadlineReached
+from harness.live.stage import DeadlineReached
 from sandboxes.errors import SandboxError, SandboxLost
 from tests.unit.faults.fakes import FakeInjection, Stand, after, file, output, request
 

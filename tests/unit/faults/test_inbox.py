@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 
-from harness.inbox import Inbox
+from harness.live.inbox import Inbox
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.case.model import Expectation, Known, Quarantine
-from harness.exitcode import FailOn, Outcome, flaky, judge_run
-from harness.judging import Facts, Kind, Looked, TrialVerdict, judge_trial
-from harness.known import Mark, known_mark, quarantined, version_within
+from harness.judge.exitcode import FailOn, Outcome, flaky, judge_run
+from harness.judge.judging import Facts, Kind, Looked, TrialVerdict, judge_trial
+from harness.judge.known import Mark, known_mark, quarantined, version_within
 from harness.oracles.base import broken, held, unseen
 from verifiers.verdicts import Verdict
 

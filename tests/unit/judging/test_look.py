@@ -8,7 +8,7 @@ import pytest
 
 from harness.case.model import Expectation
 from harness.evidence.model import Evidence
-from harness.judging import Facts, judge_trial
+from harness.judge.judging import Facts, judge_trial
 from harness.oracles.base import Finding
 from harness.oracles.look import look, look_at_implied, wanted
 from harness.oracles.registry import ORACLES

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from harness.case.model import Expectation
 from harness.evidence.model import FaultRecord
-from harness.judging import Facts, Kind, Looked, Standing, Trouble, judge_trial
+from harness.judge.judging import Facts, Kind, Looked, Standing, Trouble, judge_trial
 from harness.oracles.base import Finding, broken, held, unseen
 from verifiers.verdicts import Reason, Verdict
 

@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.secrets import Mark, Screen, Stream, plant
-from harness.views import bare, bare_with_places
+from harness.screen.secrets import Mark, Screen, Stream, plant
+from harness.screen.views import bare, bare_with_places
 
 CANARIES = plant(["API_TOKEN", "DB_PASSWORD"], Random(7))
 TOKEN = CANARIES["API_TOKEN"]

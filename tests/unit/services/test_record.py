@@ -20,6 +20,7 @@ from harness.services.base import Answer, Incoming
 from harness.services.lines import Row, fixed, request_from_json, request_json, request_line
 from harness.services.record import BIG, LAG, Hands, Recorder, Seen, Shelf
 from harness.services.reply import Wire
+from harness.services.screening import Screen
 from tests.unit.services.stand import Scripted, ask, connect, get, hello, post, read, until
 
 SECRET = b"canary-4711"
@@ -143,6 +144,31 @@ def test_credentials_are_hidden_and_ids_only_numbered():
         == hashlib.sha256(
             b'{"metadata": {"user_id": "[id:2]"}, "thread_id":"[id:1]", "text": "t-1"}'
         ).hexdigest()
+    )
+
+
+KEYS = ["user_id", "device_id", "session_id", "thread_id", "installation_id", "account_uuid"]
+KEYS += ["prompt_cache_key"]
+OTHERS = ["id", "_id", "my_user_id", "user_ids", "account_id", "device_uuid", "cache_key", "text"]
+IDS = st.text(min_size=1, max_size=8).map(lambda text: f"{text}_id")
+
+
+@given(st.dictionaries(st.sampled_from(KEYS + OTHERS), IDS), st.sampled_from([":", " : ", ":\n"]))
+def test_an_agents_ids_are_numbered_in_its_body_and_nothing_else_is(found, colon):
+    def body(values: list[str]) -> bytes:
+        pairs = zip(map(json.dumps, found), values, strict=True)
+        return "{{{}}}".format(",".join(f"{key}{colon}{value}" for key, value in pairs)).encode()
+
+    screened, _ = Screen(None).body(
+        body([json.dumps(each) for each in found.values()]), of_agent=True
+    )
+
+    distinct = list(dict.fromkeys(value for key, value in found.items() if key in KEYS))
+    assert screened == body(
+        [
+            json.dumps(f"[id:{distinct.index(value) + 1}]" if key in KEYS else value)
+            for key, value in found.items()
+        ]
     )
 
 

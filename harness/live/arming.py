@@ -18,8 +18,8 @@ from harness.case.model import Fault, Trigger
 from harness.evidence.model import FaultRecord
 from harness.faults.base import Injection, Landing, Place, PlaceFault, ReplyFault, Sampled
 from harness.faults.paths import locate
-from harness.inbox import Inbox
 from harness.journal import Journal
+from harness.live.inbox import Inbox
 from harness.services.base import LiveServices
 from sandboxes import clock
 from sandboxes.errors import SandboxError, SandboxLost

@@ -8,17 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from harness import sentinels
-from harness.arming import Arming
-from harness.capture import Capture
 from harness.case.model import Case
 from harness.faults.registry import FAULTS
-from harness.inbox import Inbox
-from harness.inside import environment
 from harness.journal import Journal
-from harness.packets import PacketCounter
+from harness.live import sentinels
+from harness.live.arming import Arming
+from harness.live.capture import Capture
+from harness.live.inbox import Inbox
+from harness.live.inside import environment
+from harness.live.packets import PacketCounter
+from harness.live.stage import Stage
 from harness.plan import Trial, shims_clock, watches_files
-from harness.secrets import Screen
+from harness.screen.secrets import Screen
 from harness.services.base import HttpService
 from harness.services.host import ServiceHost
 from harness.services.live import Cast
@@ -27,7 +28,6 @@ from harness.services.plan import Plan
 from harness.services.plan import plan as plan_services
 from harness.services.record import Shelf
 from harness.services.registry import build
-from harness.stage import Stage
 from harness.subjects.base import Dialect, Launch
 from sandboxes import clock
 from sandboxes.base import Mount, Planted, Sandbox, SandboxSpec, Site

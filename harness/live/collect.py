@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from harness.errors import EvidenceLost
 from harness.evidence.changes import diff
 from harness.evidence.model import FileChange, Lingering, Processes, path_from_text, path_text
-from harness.stage import Stage
+from harness.live.stage import Stage
 from sandboxes import clock
 from sandboxes.base import Kind, Listing, Process, Root, Usage
 

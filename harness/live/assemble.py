@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness import sentinels
 from harness.case.model import Case
-from harness.collect import Collected, PathKey
 from harness.evidence.model import (
     Evidence,
     FaultRecord,
@@ -20,8 +18,10 @@ from harness.evidence.model import (
 )
 from harness.evidence.screened import hits_in_names, screened, without_edge
 from harness.evidence.states import end_states
-from harness.secrets import Screen
-from harness.stage import Ending
+from harness.live import sentinels
+from harness.live.collect import Collected, PathKey
+from harness.live.stage import Ending
+from harness.screen.secrets import Screen
 from sandboxes.base import Listing, Root
 
 

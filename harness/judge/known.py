@@ -18,7 +18,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from harness.case.model import Known, Quarantine
-from harness.judging import Kind, TrialVerdict
+from harness.judge.judging import Kind, TrialVerdict
 from verifiers.verdicts import Verdict
 
 

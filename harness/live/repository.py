@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.errors import Lack, Unavailable
-from harness.stage import Stage
+from harness.live.stage import Stage
 from verifiers.verdicts import Reason
 
 _GIT = ("/usr/bin/git", "-c", "init.defaultBranch=main", "-c", "gc.auto=0")

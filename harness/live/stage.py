@@ -12,15 +12,15 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from harness.arming import Arming
-from harness.capture import Capture
 from harness.case.model import Step
 from harness.errors import Interrupted
 from harness.evidence.model import Output
 from harness.faults.base import Place, WallClock
-from harness.inbox import Inbox
 from harness.journal import Journal
-from harness.packets import PacketCounter
+from harness.live.arming import Arming
+from harness.live.capture import Capture
+from harness.live.inbox import Inbox
+from harness.live.packets import PacketCounter
 from harness.services.base import LiveServices
 from sandboxes import clock
 from sandboxes.base import AGENT, WORKSPACE, Ended, ProcessSpec, Sandbox

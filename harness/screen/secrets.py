@@ -18,9 +18,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from harness.encodings import forms
-from harness.inflate import inflated
-from harness.views import bare, bare_with_places
+from harness.screen.encodings import forms
+from harness.screen.inflate import inflated
+from harness.screen.views import bare, bare_with_places
 
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 _PREFIX = "sk-canary-"

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from harness.assemble import Recorded, assemble
 from harness.case.model import Case
-from harness.collect import Collected, Wants, collect, watch_processes
-from harness.containment import shown, writable_parts
 from harness.errors import EvidenceLost, Lack, Unavailable
 from harness.evidence.model import Evidence, FaultRecord, Processes
 from harness.faults.wall_clock import reads, shows
+from harness.live.assemble import Recorded, assemble
+from harness.live.collect import Collected, Wants, collect, watch_processes
+from harness.live.containment import shown, writable_parts
+from harness.live.repository import make_repository
+from harness.live.scene import Setting, sandbox_spec, staged
+from harness.live.stage import Stage
 from harness.oracles.look import wanted
-from harness.repository import make_repository
-from harness.scene import Setting, sandbox_spec, staged
-from harness.stage import Stage
 from harness.subjects.base import Launch
 from sandboxes import clock
 from sandboxes.base import Listing, Sandbox

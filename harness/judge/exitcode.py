@@ -12,8 +12,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from harness.judging import Kind
-from harness.known import Mark
+from harness.judge.judging import Kind
+from harness.judge.known import Mark
 from verifiers.verdicts import LIMIT, Reason, Verdict, merge
 
 INTERRUPTED = 130

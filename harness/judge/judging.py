@@ -5,7 +5,7 @@ a sentence. The verdict is the worst of them, and the trial passes only where th
 So a verdict lists every reason, and no fact can hide another.
 
 Nothing here looks at the world. The exit code of a run is decided in
-:mod:`harness.exitcode`, by what is decided here.
+:mod:`harness.judge.exitcode`, by what is decided here.
 """
 
 from __future__ import annotations

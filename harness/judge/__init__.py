@@ -1,0 +1,1 @@
+"""Verdicts and the exit code, from facts alone."""

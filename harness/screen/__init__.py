@@ -1,0 +1,1 @@
+"""Planted secrets, found in every encoding and replaced by marks."""
