@@ -38,8 +38,10 @@ _IDS: Final = frozenset(
         "x-session-id",
     }
 )
+# Looked for by their underscore: quotes are far more frequent in a body.
 _BODY_IDS: Final = re.compile(
-    rb'"(?:user_id|device_id|session_id|thread_id|installation_id|account_uuid|prompt_cache_key)"'
+    rb'_(?:(?:(?<="user_)|(?<="device_)|(?<="session_)|(?<="thread_)|(?<="installation_))id'
+    rb'|(?<="account_)uuid|(?<="prompt_)cache_key)"'
     rb'\s*:\s*"((?:[^"\\]|\\.)+)"'
 )
 _MOST_IDS: Final = 10_000

@@ -215,6 +215,9 @@ def _open(state: State) -> Position | None:
 
 def _ahead(state: State, heard: Heard, script: Sequence[ScriptStep]) -> Position | None:
     """The first turn from the frontier on whose ``if`` does not speak against it."""
+    step, _ = state.frontier
+    if step < len(script) and script[step].when is None:  # as nearly always: ask no further
+        return state.frontier
     for position in _from(state.frontier, script):
         condition = script[position[0]].when
         if condition is None or _matches(condition, heard.last_result):
@@ -232,8 +235,9 @@ def _from(frontier: Position, script: Sequence[ScriptStep]) -> Iterator[Position
 def _after(position: Position, script: Sequence[ScriptStep]) -> Position:
     step, repetition = position
     repeat = script[step].repeat
-    last = repeat is not None and repetition + 1 >= repeat
-    return (step + 1, 0) if last else (step, repetition + 1)
+    if repeat is None or repetition + 1 < repeat:
+        return step, repetition + 1
+    return step + 1, 0
 
 
 def _matches(condition: str, text: str | None) -> bool:

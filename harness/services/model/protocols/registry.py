@@ -26,6 +26,7 @@ PROTOCOLS: Mapping[str, ModelProtocol] = {each.name: each for each in PATHS.valu
 _ROOT = r"(?:/(?:[\w.-]+/)*(?:v\d+|api|openai|anthropic))?"
 _COMPLETION = re.compile(rf"{_ROOT}/(messages|chat/completions|responses)/?")
 _OTHER = re.compile(rf"{_ROOT}(/.*)")
+_USUAL: Mapping[str, ModelProtocol] = {f"/v1/{path}": each for path, each in PATHS.items()}
 
 
 def bare(path: str) -> str:
@@ -35,6 +36,8 @@ def bare(path: str) -> str:
 
 def protocol_for(path: str) -> ModelProtocol | None:
     """Which protocol a request to ``path`` speaks; ``None`` where it is no completion path."""
+    if path in _USUAL:
+        return _USUAL[path]
     match = _COMPLETION.fullmatch(bare(path))
     return PATHS[match[1]] if match else None
 
