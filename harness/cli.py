@@ -7,10 +7,13 @@ it is imported only when it is asked for, so that ``--help`` answers at once.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import errno
 import importlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Protocol, cast
 
 from harness import __version__
@@ -18,6 +21,8 @@ from harness import __version__
 USAGE = 2
 ERROR = 4
 INTERRUPTED = 130
+_STDERR = 2
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG})
 
 #: The verbs, in the order of ``--help``; a verb's module has its name.
 VERBS: Mapping[str, str] = {
@@ -52,14 +57,25 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help()
         return USAGE
     try:
-        return _verb(args)
+        code = _verb(args)
+        sys.stdout.flush()
     except KeyboardInterrupt:
-        return INTERRUPTED
+        code = INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ERROR
+        code = ERROR
     except Exception as error:  # noqa: BLE001 - the last resort: a bug of ours is exit 4
-        return _failed(error)
+        code = _failed(error)
+    _give_up_broken_streams()
+    return code
+
+
+def _give_up_broken_streams() -> None:
+    """Let what a stream does not take go nowhere: the interpreter would exit with a code of its own."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
@@ -103,22 +119,24 @@ def _fill_closed_streams() -> None:
     os.close(fd)
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - for good
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - for good
 
 
 def _failed(error: Exception) -> int:
     from harness.errors import UsageError  # noqa: PLC0415 - not for --help
 
-    code = USAGE if isinstance(error, UsageError) else ERROR
     with contextlib.suppress(OSError):  # that nobody can be told does not change the code
-        _tell(error, code)
-    return code
+        _tell(error)
+    return USAGE if isinstance(error, UsageError) else ERROR
 
 
-def _tell(error: Exception, code: int) -> None:
-    if code == USAGE:
+def _tell(error: Exception) -> None:
+    from harness.errors import EvidenceLost, UsageError  # noqa: PLC0415 - not for --help
+
+    no_room = isinstance(error, OSError) and error.errno in _NO_ROOM
+    if isinstance(error, UsageError):
         sys.stderr.write(f"shakeout: {error}\n")
-    elif isinstance(error, OSError) and error.errno in _NO_ROOM:
+    elif no_room or isinstance(error, EvidenceLost):
         sys.stderr.write(f"shakeout: the record of the run could not be written: {error}\n")
     else:
         import traceback  # noqa: PLC0415 - not for --help

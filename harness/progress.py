@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from contextlib import suppress
 from typing import Protocol
 
 from sandboxes import clock
@@ -66,21 +67,27 @@ class Lines:
             text = f"[{self._done}/{self._total}] {_MARKS[verdict]:<11} {trial} ({seconds:.1f} s)"
             if verdict is not Verdict.PASSED and message:
                 text += f": {message}"
-            sys.stderr.write("".join(c if c.isprintable() else " " for c in text) + "\n")
+            _say("".join(c if c.isprintable() else " " for c in text) + "\n")
             self._show()
 
     def close(self) -> None:
         """Wipe what shows running trials."""
         with self._lock:
             self._wipe()
-            sys.stderr.flush()
+            _say("")
 
     def _wipe(self) -> None:
         if self._live:
-            sys.stderr.write("\r\x1b[K")
+            _say("\r\x1b[K")
 
     def _show(self) -> None:
         if self._live and self._running:
             names = ", ".join(self._running)
-            sys.stderr.write(f"\r\x1b[K{self._done}/{self._total} running {names}"[:100])
+            _say(f"\r\x1b[K{self._done}/{self._total} running {names}"[:100])
+
+
+def _say(text: str) -> None:
+    """Show it; a run goes on also where nobody can be shown anything any more."""
+    with suppress(OSError):
+        sys.stderr.write(text)
         sys.stderr.flush()
