@@ -163,7 +163,17 @@ def facts(trial: Trial, evidence: Evidence | None, troubles: Sequence[Trouble]) 
         ended_by=evidence.ended_by if evidence else "exit",
         troubles=troubles,
         kind=Kind(trial.kind),
+        aside=_aside(evidence) if evidence else "",
     )
+
+
+def _aside(evidence: Evidence) -> str:
+    """How a subject ended that did not end well, with its last word."""
+    if evidence.ended_by not in {"exit", "signal", "oom"} or evidence.exit_code == 0:
+        return ""
+    how = f"the subject ended with exit code {evidence.exit_code}"
+    lines = evidence.stderr.data.decode("utf-8", "replace").strip().splitlines()
+    return f"{how}: {lines[-1][:200]}" if lines else how
 
 
 def _close(attempt: Attempt, troubles: _Troubles) -> TrialVerdict:

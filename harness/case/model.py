@@ -51,6 +51,19 @@ class Trigger:
     pattern: str = ""
     path: str = ""
 
+    def __str__(self) -> str:
+        match self.kind:
+            case "request":
+                return f"request {self.count} of {self.service}"
+            case "after":
+                return f"{self.seconds:g} s to pass"
+            case "output":
+                return f"output that matches /{self.pattern}/"
+            case "file":
+                return f"the path {self.path}"
+            case _:
+                return "the start"
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:

@@ -86,6 +86,7 @@ class Facts:
         troubles: what stages raised, in order.
         sealed: ``None`` while there is no sealing.
         kind: what the trial is for.
+        aside: how the subject ended, where that may be why something did not happen.
     """
 
     ran: bool = True
@@ -98,6 +99,7 @@ class Facts:
     troubles: Sequence[Trouble] = ()
     sealed: bool | None = None
     kind: Kind = Kind.TRIAL
+    aside: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,10 @@ class TrialVerdict:
             for judged in self.expectations
             if judged.standing is Standing.FAILED
         )
+
+
+#: What did not happen, perhaps for the way in which the subject ended.
+_MISSED = frozenset({Reason.FAULT_NOT_DELIVERED, Reason.NOT_PROVOKED, Reason.SCRIPT_NOT_FINISHED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,10 +256,9 @@ def _grounds_of_the_run(facts: Facts, stimulus: Sequence[Judged]) -> Iterator[_G
         yield _trouble(Reason.SANDBOX_LOST, "the sandbox was lost")
     for fault in facts.faults:
         if not fault.landed:
-            how = "was armed and hit nothing" if fault.armed else "was never armed"
-            yield _trouble(
-                Reason.FAULT_NOT_DELIVERED, f"the fault {fault.id} ({fault.fault}) {how}"
-            )
+            name = fault.id if fault.id == fault.fault else f"{fault.id} ({fault.fault})"
+            how = "did not land" if fault.armed else "was never armed"
+            yield _trouble(Reason.FAULT_NOT_DELIVERED, f"the fault {name} {how}: {fault.proof}")
     for judged in stimulus:
         yield from _ground_of_stimulus(judged)
     if facts.left > 0 and not facts.leftover:
@@ -292,7 +297,9 @@ def _sentence(grounds: Sequence[_Ground], facts: Facts) -> str:
         return f"{held} held{landed}"
     more = len(grounds) - 1
     sentence = " ".join(grounds[0].sentence.split())
-    return sentence + (f" (and {more} more)" if more else "")
+    sentence += f" (and {more} more)" if more else ""
+    missed = grounds[0].reason in _MISSED
+    return f"{sentence}; {facts.aside}" if missed and facts.aside else sentence
 
 
 def _count(number: int, noun: str) -> str:

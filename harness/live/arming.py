@@ -82,6 +82,7 @@ class Arming:
         self._last: Future[None] | None = None
         self._tails = {"stdout": b"", "stderr": b""}
         self._heard = {"stdout": 0, "stderr": 0}
+        self._asked: dict[str, int] = {}
 
     def attach(self, services: LiveServices) -> None:
         """The services are up; armed replies go through them."""
@@ -97,6 +98,7 @@ class Arming:
                 trigger.kind == "request" and trigger.service == service and number >= trigger.count
             )
 
+        self._asked[service] = number
         self._notice(due)
         last = self._last
         return None if last is None or last.done() else last
@@ -230,10 +232,14 @@ class Arming:
                 or (state.begun and isinstance(state.injector, ReplyFault)),
                 state.landing.landed,
                 state.landing.count,
-                state.landing.proof,
+                state.landing.proof if state.due else self._waits(state.fault.when),
             )
             for state in self._states
         )
+
+    def _waits(self, trigger: Trigger) -> str:
+        came = f"; {self._asked.get(trigger.service, 0)} came" if trigger.kind == "request" else ""
+        return f"waited for {trigger}, in vain{came}"
 
     # -- faults in replies: either thread, with the lock; faults in the place: the trial's
 

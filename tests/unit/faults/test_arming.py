@@ -326,6 +326,6 @@ def test_what_was_never_due_says_so(stand):
     stand.arming.heal()
 
     assert [(r.armed, r.landed, r.proof) for r in stand.arming.records()] == [
-        (False, False, "never armed"),
-        (False, False, "never armed"),
+        (False, False, "waited for request 9 of model, in vain; 0 came"),
+        (False, False, "waited for request 9 of model, in vain; 0 came"),
     ]
