@@ -1,6 +1,7 @@
 """The scripted model beside another one: requests a second, whole and streamed.
 
-Both answer the same text to the same request, one after the other on the same two cores.
+Both answer the same text to the same requests, one after the other on the same two cores.
+A request that comes again is served faster here than a new one, so new ones are measured too.
 """
 
 from __future__ import annotations
@@ -29,6 +30,31 @@ ASKED = "Fetch the report."
 
 
 @dataclass(frozen=True, slots=True)
+class Load:
+    """Requests to send.
+
+    Attributes:
+        kind: of the answers that are asked for.
+        stream: whether they are to be streamed.
+        goal: how many times the peer's rate ours is to be.
+        fresh: whether no two requests of a run are alike.
+    """
+
+    kind: str
+    stream: bool
+    goal: float
+    fresh: bool = False
+
+
+LOADS = (
+    Load("whole answers", stream=False, goal=2),
+    Load("streamed answers", stream=True, goal=2),
+    Load("whole answers to new requests", stream=False, goal=1, fresh=True),
+    Load("streamed answers to new requests", stream=True, goal=1, fresh=True),
+)
+
+
+@dataclass(frozen=True, slots=True)
 class Taken:
     """Requests a second, the server's CPU per request, and events of one streamed answer."""
 
@@ -51,32 +77,31 @@ def figures() -> Iterator[Figure | Unavailable]:
         yield Unavailable("scripted model", installed.stderr.decode().strip())
         return
     with tempfile.TemporaryDirectory() as folder:
-        for stream in (False, True):
-            yield from _beside(Path(folder), stream=stream)
+        for load in LOADS:
+            yield from _beside(Path(folder), load)
 
 
-def _beside(folder: Path, *, stream: bool) -> Iterator[Figure]:
+def _beside(folder: Path, load: Load) -> Iterator[Figure]:
     best: dict[str, Taken] = {}
     for _ in range(ROUNDS):
         for name, argv in (("ours", _ours), ("aimock", _aimock)):
             port = _free_port()
             with _served(argv(folder, port), port) as pid:
-                taken = _load(folder, pid, port, stream=stream)
+                taken = _taken(folder, pid, port, load)
             best[name] = max(best.get(name, taken), taken, key=lambda one: one.rate)
     ours, peer = best["ours"], best["aimock"]
-    kind = "streamed" if stream else "whole"
-    note = f"{ours.events} events against {peer.events}" if stream else ""
+    note = f"{ours.events} events against {peer.events}" if load.stream else ""
     yield Figure(
-        f"model: {kind} answers",
+        f"model: {load.kind}",
         ours.rate,
         peer.rate,
         "req/s",
         "aimock",
-        goal=1,
+        goal=load.goal,
         more_is_better=True,
         note=note,
     )
-    yield Figure(f"model: CPU of {kind} ones", ours.cpu, peer.cpu, "us/req", "aimock", goal=1)
+    yield Figure(f"model: CPU, {load.kind}", ours.cpu, peer.cpu, "us/req", "aimock", goal=1)
 
 
 def _ours(folder: Path, port: int) -> Sequence[str]:
@@ -124,11 +149,9 @@ def _free_port() -> int:
     return address[1]
 
 
-def _load(folder: Path, pid: int, port: int, *, stream: bool) -> Taken:
+def _taken(folder: Path, pid: int, port: int, load: Load) -> Taken:
     url = f"http://127.0.0.1:{port}/v1/chat/completions"
-    body = json.dumps(
-        {"model": "gpt-5", "stream": stream, "messages": [{"role": "user", "content": ASKED}]}
-    )
+    body = _body(stream=load.stream)
     events = _events(url, body)
     post = folder / "post.lua"
     post.write_text(
@@ -137,6 +160,17 @@ def _load(folder: Path, pid: int, port: int, *, stream: bool) -> Taken:
         'wrk.headers["Authorization"] = "Bearer none"\n'
         f"wrk.body = [==[{body}]==]\n"
     )
+    if load.fresh:
+        opening, closing = body.split(ASKED)
+        post.write_text(
+            f"{post.read_text()}"
+            "local count = 0\n"
+            "request = function()\n"
+            "  count = count + 1\n"
+            f'  local asked = string.format("{ASKED} %d", count)\n'
+            f"  return wrk.format(nil, nil, nil, [==[{opening}]==] .. asked .. [==[{closing}]==])\n"
+            "end\n"
+        )
     before = _cpu(pid)
     wrk = proc.run(
         ["wrk", "-t1", "-c32", f"-d{SECONDS}s", "-s", str(post), url], timeout=SECONDS + 30
@@ -147,6 +181,11 @@ def _load(folder: Path, pid: int, port: int, *, stream: bool) -> Taken:
         raise RuntimeError(said + wrk.stderr.decode())
     requests = int(_number(r"(\d+) requests in", said))
     return Taken(_number(r"Requests/sec:\s*([\d.]+)", said), used / requests * 1e6, events)
+
+
+def _body(*, stream: bool) -> str:
+    message = {"role": "user", "content": ASKED}
+    return json.dumps({"model": "gpt-5", "stream": stream, "messages": [message]})
 
 
 def _events(url: str, body: str) -> int:
