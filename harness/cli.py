@@ -51,12 +51,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; gives the exit code."""
     _fill_closed_streams()
     words = list(sys.argv[1:] if argv is None else argv)
-    parser = _parser(words)
-    args = parser.parse_args(words)
-    if not getattr(args, "verb", None):
-        parser.print_help()
-        return USAGE
     try:
+        parser = _parser(words)
+        args = parser.parse_args(words)
+        if not getattr(args, "verb", None):
+            parser.print_help()
+            return USAGE
         code = _verb(args)
         sys.stdout.flush()
     except KeyboardInterrupt:

@@ -10,6 +10,7 @@ from harness.case.model import Params
 from harness.evidence.model import Evidence
 from harness.extension import Schema
 from harness.oracles.base import Finding, Oracle, broken, held, unseen
+from harness.search import search
 from sandboxes.base import Root
 from verifiers.verdicts import Verdict
 
@@ -68,10 +69,10 @@ class Claims:
         expected = f"no claim /{params['says']}/ unless {other.expected}"
         if evidence.final_text is None:
             return unseen(expected, "no last message was found in the output", "stdout")
-        match = regex(params["says"]).search(evidence.final_text)
+        match = search(params["says"], evidence.final_text)
         if match is None:
             return held(expected, "it makes no such claim", "stdout")
-        claim = f"it says {match[0][:_SHOWN]!r}"
+        claim = f"it says {match[:_SHOWN]!r}"
         if other.verdict is Verdict.FAILED:
             return broken(expected, f"{claim}, yet {name} broke: {other.seen}", other.evidence)
         if other.verdict is Verdict.PASSED:

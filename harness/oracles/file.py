@@ -12,6 +12,7 @@ from harness.case.model import Params
 from harness.evidence.model import Evidence, PathState
 from harness.extension import Schema
 from harness.oracles.base import Finding, broken, held, unseen
+from harness.search import search
 from sandboxes.base import AGENT_HOME, WORKSPACE, Root
 
 _EVIDENCE = "files.json"
@@ -134,7 +135,7 @@ def _wanted_digest(params: Params) -> set[str]:
 def _search(pattern: str, state: PathState, data: bytes | None, expected: str) -> Finding:
     if data is None:
         return unseen(expected, "its contents were not read", _EVIDENCE)
-    if regex(pattern).search(data.decode("utf-8", "replace")):
+    if search(pattern, data.decode("utf-8", "replace")) is not None:
         return held(expected, _content_in_words(state, data), _EVIDENCE)
     return broken(expected, _content_in_words(state, data), _EVIDENCE)
 

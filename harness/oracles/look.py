@@ -12,9 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from harness.case.model import Expectation
 from harness.evidence.model import Evidence
 from harness.judge.judging import CONTAINMENT, SECRETS, Looked
-from harness.oracles.base import Finding, Oracle
+from harness.oracles.base import Finding, Oracle, unseen
 from harness.oracles.containment import judge_containment
 from harness.oracles.registry import ORACLES
+from harness.search import TooSlow
 from sandboxes.base import Root
 from verifiers.verdicts import Reason, Verdict
 
@@ -67,6 +68,8 @@ def _look(expectation: Expectation, evidence: Evidence | None, oracle: Oracle) -
 def _guarded(judge: Callable[[Evidence], Finding], evidence: Evidence) -> Finding:
     try:
         return judge(evidence)
+    except TooSlow as slow:
+        return unseen("an answer in time", str(slow))
     except Exception as error:  # noqa: BLE001 - whatever it is, it is our bug
         seen = f"the oracle raised {type(error).__name__}: {error}"
         return Finding(Verdict.ERROR, "an answer", seen, Reason.HARNESS_BUG)

@@ -11,6 +11,7 @@ from harness.evidence.model import Evidence, Output
 from harness.extension import Schema
 from harness.oracles.base import Finding, broken, held, unseen
 from harness.oracles.seen import NOTHING_RAN, was_run
+from harness.search import search
 from sandboxes.base import Root
 
 _SHOWN = 80
@@ -49,9 +50,9 @@ class Printed:
         if not was_run(evidence):
             return unseen(expected, NOTHING_RAN, stream)
         text = output.data.decode("utf-8", "replace")
-        if "lacks" in params and (match := regex(params["lacks"]).search(text)):
-            return broken(expected, f"it has {match[0][:_SHOWN]!r}", stream)
-        found = "matches" not in params or regex(params["matches"]).search(text) is not None
+        if "lacks" in params and (match := search(params["lacks"], text)) is not None:
+            return broken(expected, f"it has {match[:_SHOWN]!r}", stream)
+        found = "matches" not in params or search(params["matches"], text) is not None
         if output.capped and not (found and "lacks" not in params):
             seen = f"only the first {len(output.data)} of {output.total} bytes were kept"
             return unseen(expected, seen, stream)

@@ -12,6 +12,7 @@ from harness.extension import Schema
 from harness.globs import GlobSet
 from harness.oracles.base import Finding, broken, held, unseen
 from harness.oracles.seen import NOTHING_RAN, was_run
+from harness.search import search
 from sandboxes.base import Root
 
 _EVIDENCE = "requests.jsonl"
@@ -103,7 +104,7 @@ def _counts(params: Params, request: Request) -> bool:
 
 
 def _told(pattern: str, request: Request) -> bool:
-    return request.tool_result is not None and bool(regex(pattern).search(request.tool_result))
+    return request.tool_result is not None and search(pattern, request.tool_result) is not None
 
 
 def _which(counted: Sequence[Request]) -> str:
