@@ -1,7 +1,8 @@
 """Which case files a command line means: files, folders, suites.
 
 A folder stands for every case beneath it. A suite stands for its cases, and says which of
-its checks are not written yet.
+its checks are not written yet. The folder of a run, wherever it lies and whatever it is called,
+is evidence: the ``case.yaml`` of its trials and what a subject wrote are no cases.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from harness.case.suite import Check, Suite, load_suite
 
 _SUFFIXES: Final = (".yaml", ".yml")
 _SCHEMAS: Final = "schema"
+#: A run's folder has one of these from its first moment on, and its trials beside it.
+_OF_A_RUN: Final = ("log.jsonl", "run.json")
+_TRIALS: Final = "trials"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +106,26 @@ def _within(folder: Path) -> tuple[list[Path], list[Suite]]:
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    """YAML files beneath a folder, in order of their paths; no link to a folder is followed."""
+    """YAML files beneath a folder, in order of their paths.
+
+    No link to a folder is followed; nothing that is or lies in the folder of a run is looked at.
+    """
+    if any(map(_is_run, (resolved := folder.resolve(), *resolved.parents))):
+        return
 
     def unreadable(error: OSError) -> None:
         raise _refused(Path(error.filename), f"cannot be read: {error.strerror}")
 
     for parent, folders, names in os.walk(folder, onerror=unreadable):
-        folders[:] = sorted(name for name in folders if name[0] != "." and name != _SCHEMAS)
+        folders[:] = sorted(name for name in folders if _searched(Path(parent, name)))
         for name in sorted(names):
             if name.endswith(_SUFFIXES) and name[0] != ".":
                 yield Path(parent, name)
+
+
+def _searched(folder: Path) -> bool:
+    return folder.name[0] != "." and folder.name != _SCHEMAS and not _is_run(folder)
+
+
+def _is_run(folder: Path) -> bool:
+    return (folder / _TRIALS).is_dir() and any((folder / name).is_file() for name in _OF_A_RUN)

@@ -28,7 +28,10 @@ def listed(items: Sequence[dict[str, Any]], lines: Iterable[str], *, as_json: bo
     for line in lines:
         sys.stdout.write(printable(line) + "\n")
     if not items:
-        sys.stderr.write("shakeout: nothing is selected; name a case, a folder or a suite\n")
+        sys.stderr.write(
+            "shakeout: nothing is selected; name a case, a suite, or a folder of cases "
+            "(the folder of a run is not searched)\n"
+        )
     return code
 
 

@@ -141,3 +141,31 @@ def test_cases_are_selected_by_id_tag_and_title(tmp_path: Path):
     assert [case.id for case in select(cases, "x and not first")] == ["two"]
     assert len(select(cases, None)) == 3
     assert select(cases, "nothing") == ()
+
+
+@pytest.mark.parametrize("mark", ["log.jsonl", "run.json"])
+@pytest.mark.parametrize("name", ["out/x", "evidence", "a/b/c"])
+def test_the_folder_of_a_run_is_not_searched_whatever_it_is_called(
+    name: str, mark: str, tmp_path: Path
+):
+    tree(tmp_path)
+    run = tmp_path / name
+    trial = run / "trials/one.codex.bubblewrap"
+    (trial / "subject/workspace").mkdir(parents=True)
+    (run / mark).write_text("{}\n")
+    for path in ("case.yaml", "subject/workspace/case.yaml", "subject/workspace/suite.yaml"):
+        (trial / path).write_text("case: a\n")
+    (tmp_path / "latest").symlink_to(run)
+
+    assert find([tmp_path]).files == (tmp_path / "faults/one.yaml", tmp_path / "faults/two.yml")
+    for inside in (run, run / "trials", trial, trial / "subject", tmp_path / "latest"):
+        assert find([inside]).files == ()
+    assert find([trial / "case.yaml"]).files == (trial / "case.yaml",)
+
+
+def test_a_folder_called_trials_or_out_holds_cases_like_any_other(tmp_path: Path):
+    for name in ("trials/a.yaml", "out/b.yaml", "out/log.jsonl"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("case: a\n")
+
+    assert find([tmp_path]).files == (tmp_path / "out/b.yaml", tmp_path / "trials/a.yaml")
