@@ -142,6 +142,7 @@ class Reader:
         self._headers: dict[str, str] = {}
         self._body: list[bytes] = []
         self._size = 0
+        self._trailing = 0
 
     def on_message_begin(self) -> None:
         self._new_message()
@@ -151,9 +152,12 @@ class Reader:
         self._url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if self._in_body:
-            return  # a trailer
         key = _name(name)
+        if self._in_body:  # a trailer: on record, and under a name that no service looks for
+            key = f"trailer {key}"
+            self._trailing += len(name) + len(value)
+            if self._trailing > MOST_HEAD:
+                raise Unreadable(431, f"the request's trailers are longer than {MOST_HEAD} bytes")
         text = value.decode("latin-1")
         if key in self._headers:
             text = f"{self._headers[key]}, {text}"

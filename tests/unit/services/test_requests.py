@@ -62,7 +62,7 @@ def test_a_request_may_come_byte_by_byte_and_in_chunks(serve):
     _, where = serve(service)
     request = (
         b"POST /a?b=c HTTP/1.1\r\nX-Name: one\r\nx-name: two\r\nTransfer-Encoding: chunked\r\n\r\n"
-        b"3\r\nabc\r\nA;ext=1\r\n0123456789\r\n0\r\nTrailer: ignored\r\n\r\n"
+        b"3\r\nabc\r\nA;ext=1\r\n0123456789\r\n0\r\nLate: noted\r\n\r\n"
     )
 
     with connect(where) as sock:
@@ -73,7 +73,19 @@ def test_a_request_may_come_byte_by_byte_and_in_chunks(serve):
     incoming = service.asked[0]
     assert (incoming.method, incoming.path) == ("POST", "/a?b=c")
     assert incoming.body == b"abc0123456789"
-    assert incoming.headers == {"x-name": "one, two", "transfer-encoding": "chunked"}
+    assert incoming.headers == {
+        "x-name": "one, two",
+        "transfer-encoding": "chunked",
+        "trailer late": "noted",
+    }
+
+
+def test_trailers_without_end_are_refused(serve):
+    _, where = serve(Scripted())
+    with connect(where) as sock:
+        sock.sendall(b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n")
+        sock.sendall(b"late: and later\r\n" * 40_000)
+        assert sock.recv(12) == b"HTTP/1.1 431"
 
 
 def test_a_body_of_sixty_four_mebibytes_is_taken_and_stored(serve, tmp_path):
