@@ -18,6 +18,7 @@ from typing import Protocol, cast
 
 from harness import __version__
 
+DONE = 0
 USAGE = 2
 ERROR = 4
 INTERRUPTED = 130
@@ -62,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         code = INTERRUPTED
     except BrokenPipeError:
-        code = ERROR
+        code = DONE  # a reader that has seen enough; a verb that judges gives its code all the same
     except Exception as error:  # noqa: BLE001 - the last resort: a bug of ours is exit 4
         code = _failed(error)
     _give_up_broken_streams()

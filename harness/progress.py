@@ -24,7 +24,8 @@ class Progress(Protocol):
 
     def begins(self, trial: str) -> None: ...
 
-    def ends(self, trial: str, verdict: Verdict, message: str) -> None: ...
+    def ends(self, trial: str, verdict: Verdict, message: str, label: str = "") -> None:
+        """``label`` is a word beside the verdict, such as ``known``."""
 
     def close(self) -> None: ...
 
@@ -35,7 +36,7 @@ class Quiet:
     def begins(self, trial: str) -> None:
         """Say nothing."""
 
-    def ends(self, trial: str, verdict: Verdict, message: str) -> None:
+    def ends(self, trial: str, verdict: Verdict, message: str, label: str = "") -> None:
         """Say nothing."""
 
     def close(self) -> None:
@@ -58,13 +59,14 @@ class Lines:
             self._running[trial] = clock.monotonic()
             self._show()
 
-    def ends(self, trial: str, verdict: Verdict, message: str) -> None:
+    def ends(self, trial: str, verdict: Verdict, message: str, label: str = "") -> None:
         """Write its line."""
         with self._lock:
             seconds = clock.monotonic() - self._running.pop(trial, clock.monotonic())
             self._done += 1
             self._wipe()
-            text = f"[{self._done}/{self._total}] {_MARKS[verdict]:<11} {trial} ({seconds:.1f} s)"
+            word = f"{verdict.value}, {label}" if label else _MARKS[verdict]
+            text = f"[{self._done}/{self._total}] {word:<13} {trial} ({seconds:.1f} s)"
             if verdict is not Verdict.PASSED and message:
                 text += f": {message}"
             _say("".join(c if c.isprintable() else " " for c in text) + "\n")

@@ -14,9 +14,10 @@ from harness.case.suite import Check
 from harness.evidence.documents import RunRecord, TrialRecord
 from harness.judge.exitcode import FailOn
 from harness.judge.judging import Facts, Kind, TrialVerdict, Trouble, judge_trial
-from harness.judge.known import known_mark, quarantined
+from harness.judge.known import KnownMark, known_mark, quarantined
 from harness.plan import Trial
 from harness.state import PACKAGE
+from harness.trial import Tried
 from sandboxes import clock
 from verifiers.verdicts import Reason
 
@@ -33,6 +34,17 @@ class Marks:
     known: bool = True
     fail_on: Sequence[FailOn] = ()
 
+    def of(self, trial: Trial, judged: TrialVerdict) -> KnownMark | None:
+        """How the case's known defects mark a trial."""
+        version = trial.identity.version if trial.identity else ""
+        entries = trial.case.known if self.known else ()
+        return known_mark(judged, Kind(trial.kind), entries, trial.ref.name, version)
+
+    def label(self, trial: Trial, judged: TrialVerdict) -> str:
+        """The same in a word; empty where nothing is marked."""
+        mark = self.of(trial, judged)
+        return mark.mark.value if mark else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Course:
@@ -48,7 +60,7 @@ class Course:
 def run_record(
     course: Course,
     planned: Sequence[Trial],
-    verdicts: Mapping[str, TrialVerdict],
+    tried: Mapping[str, Tried],
     missing: Sequence[Check],
     marks: Marks,
 ) -> RunRecord:
@@ -57,11 +69,11 @@ def run_record(
     Args:
         course: how it went.
         planned: every trial that was to be.
-        verdicts: of those that began, by id.
+        tried: what became of those that began, by id.
         missing: checks of the suite that have no case yet.
         marks: what to mark.
     """
-    trials = [_trial(trial, verdicts.get(trial.id), marks) for trial in planned]
+    trials = [_trial(trial, tried.get(trial.id), marks) for trial in planned]
     return RunRecord(
         run=course.run,
         sealed=False,
@@ -78,17 +90,14 @@ def run_record(
     )
 
 
-def _trial(trial: Trial, judged: TrialVerdict | None, marks: Marks) -> TrialRecord:
-    judged = judged or _untried(Reason.INTERRUPTED, "it had not begun")
-    kind = Kind(trial.kind)
-    version = trial.identity.version if trial.identity else ""
-    entries = trial.case.known if marks.known else ()
+def _trial(trial: Trial, tried: Tried | None, marks: Marks) -> TrialRecord:
+    judged = tried.judged if tried else _untried(Reason.INTERRUPTED, "it had not begun")
     quarantine = trial.case.quarantine
     return TrialRecord(
         id=trial.id,
         repeated=trial.group,
         case=trial.case.id,
-        kind=kind,
+        kind=Kind(trial.kind),
         subject_name=trial.ref.name,
         subject=trial.identity,
         backend=trial.backend,
@@ -96,9 +105,10 @@ def _trial(trial: Trial, judged: TrialVerdict | None, marks: Marks) -> TrialReco
         seed=trial.seed,
         repeat=trial.repeat,
         judged=judged,
-        known=known_mark(judged, kind, entries, trial.ref.name, version),
+        known=marks.of(trial, judged),
         quarantine=quarantine if quarantined(quarantine, clock.today()) else None,
-        dir=f"trials/{trial.id}",
+        dir=f"trials/{trial.id}" if tried else "",
+        seconds=tried.seconds if tried else None,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -21,12 +21,14 @@ from harness.live.scene import Bench
 from harness.plan import Trial
 from harness.progress import Progress
 from harness.services.host import ServiceHost
-from harness.trial import run_trial
+from harness.trial import Tried, run_trial
+from sandboxes import clock
 from sandboxes.base import Probe, Site
 from sandboxes.errors import SandboxError
 from sandboxes.registry import BACKENDS
 
 _LOOK = 0.2
+_INSISTS = 5
 
 
 @dataclass(slots=True)
@@ -34,10 +36,11 @@ class Interrupt:
     """Whether the user wants the run to end."""
 
     event: threading.Event = field(default_factory=threading.Event)
+    heard: int = 0
 
     @contextmanager
     def caught(self) -> Iterator[None]:
-        """Take SIGINT and SIGTERM as a wish to end; a second one ends at once."""
+        """Take SIGINT and SIGTERM as a wish to end, which takes a moment; a fifth one insists."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -51,7 +54,8 @@ class Interrupt:
                 signal.signal(number, handler)
 
     def _note(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - a handler
-        if self.event.is_set():
+        self.heard += 1
+        if self.heard >= _INSISTS:
             raise KeyboardInterrupt
         self.event.set()
 
@@ -71,12 +75,14 @@ class Settings:
         folder: empty, absolute.
         parallel: trials at a time.
         inject: whether faults are armed.
+        label: what to say of a trial beside its verdict, such as ``known``.
     """
 
     run: str
     folder: Path
     parallel: int
     inject: bool
+    label: Callable[[Trial, TrialVerdict], str]
 
 
 def run_trials(
@@ -85,18 +91,20 @@ def run_trials(
     log: Journal,
     progress: Progress,
     interrupt: Interrupt,
-) -> Mapping[str, TrialVerdict]:
-    """Run the trials; gives the verdict of each that began, by its id."""
-    verdicts: dict[str, TrialVerdict] = {}
+) -> Mapping[str, Tried]:
+    """Run the trials; gives what became of each that began, by its id."""
+    tried: dict[str, Tried] = {}
 
     def one(trial: Trial, bench: Bench) -> None:
         if interrupt.event.is_set():
             return
         progress.begins(trial.id)
         log.write("begins", trial=trial.id)
-        judged = verdicts[trial.id] = run_trial(trial, bench)
+        begun = clock.monotonic()
+        judged = run_trial(trial, bench)
+        tried[trial.id] = Tried(judged, clock.monotonic() - begun)
         log.write("ends", trial=trial.id, verdict=judged.verdict.value)
-        progress.ends(trial.id, judged.verdict, judged.message)
+        progress.ends(trial.id, judged.verdict, judged.message, settings.label(trial, judged))
 
     with interrupt.caught(), ExitStack() as stack:
         bench = Bench(
@@ -116,7 +124,7 @@ def run_trials(
         except BaseException:
             interrupt.event.set()  # what runs is stopped before anything is taken down
             raise
-    return verdicts
+    return tried
 
 
 def _open_sites(

@@ -30,6 +30,14 @@ from sandboxes.errors import BackendUnavailable, CommandNotFound, SandboxError
 from verifiers.verdicts import Reason
 
 
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A trial that is over: its verdict, and how long it took."""
+
+    judged: TrialVerdict
+    seconds: float
+
+
 @dataclass(slots=True)
 class _Troubles:
     """What the stages of a trial could not do, in order."""

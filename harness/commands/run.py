@@ -6,9 +6,11 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from random import SystemRandom
+from typing import Any
 
 from harness.case.errors import CaseErrors
 from harness.case.find import Found, find
@@ -16,6 +18,7 @@ from harness.case.load import load_cases
 from harness.case.model import Case
 from harness.case.select import select
 from harness.case.suite import Check
+from harness.errors import UsageError
 from harness.evidence.documents import Document, run_document, usage_document
 from harness.journal import Journal
 from harness.judge.exitcode import USAGE, FailOn
@@ -81,18 +84,28 @@ def run(args: argparse.Namespace) -> int:
     """Load, plan, run, judge, report."""
     try:
         found = find(args.paths or [cases_folder() / _SUITE])
-        cases = select(load_cases(found.files), args.expression)
+        cases = load_cases(found.files)
     except CaseErrors as errors:
-        return _refused(errors, as_json=args.json)
+        return _refused([error.document() for error in errors.errors], str(errors), args)
+    try:
+        return _run(args, found, select(cases, args.expression))
+    except UsageError as error:
+        place = {"file": "command line", "line": 1, "column": 1, "hint": ""}
+        return _refused([{**place, "message": str(error)}], f"shakeout: {error}", args)
+
+
+def _run(args: argparse.Namespace, found: Found, cases: Sequence[Case]) -> int:
     seed = args.seed if args.seed is not None else SystemRandom().randrange(_SEEDS)
     chosen = Selection(args.subject, args.sandbox, args.repeat, seed, control=args.control)
     trials = plan(cases, probe(args.sandbox), chosen)
     document, folder = _do(args, trials, _missing(found, args), seed, len(cases))
-    if args.json:
-        sys.stdout.write((folder / _RUN).read_text("utf-8"))
-    else:
-        print_run(document, sys.stdout, _suite(found, cases))
-        sys.stdout.write(f"evidence: {folder}\n")
+    with suppress(BrokenPipeError):  # whoever reads no further gets the exit code all the same
+        if args.json:
+            sys.stdout.write((folder / _RUN).read_text("utf-8"))
+        else:
+            print_run(document, sys.stdout, _suite(found, cases))
+            sys.stdout.write(f"evidence: {folder}\n")
+        sys.stdout.flush()
     return int(document["exit"])
 
 
@@ -110,14 +123,14 @@ def _do(
     log.write("started", run=name, argv=sys.argv[1:], seed=seed, trials=len(trials))
     interrupt = Interrupt()
     progress = Lines(len(trials))
-    settings = Settings(name, folder, args.parallel, inject=not args.no_inject)
+    marks = Marks(known=not args.no_known, fail_on=[FailOn(word) for word in args.fail_on])
+    settings = Settings(name, folder, args.parallel, not args.no_inject, marks.label)
     try:
-        verdicts = run_trials(trials, settings, log, progress, interrupt)
+        tried = run_trials(trials, settings, log, progress, interrupt)
     finally:
         progress.close()
     course = Course(name, seed, started, selected, interrupt.event.is_set())
-    marks = Marks(known=not args.no_known, fail_on=[FailOn(word) for word in args.fail_on])
-    document = run_document(run_record(course, trials, verdicts, missing, marks))
+    document = run_document(run_record(course, trials, tried, missing, marks))
     log.write("ended", exit=document["exit"], verdict=document["verdict"])
     log.close()
     (folder / _JUNIT).write_bytes(junit(document))
@@ -137,10 +150,10 @@ def _suite(found: Found, cases: Sequence[Case]) -> OfSuite | None:
     return OfSuite(written, total) if total else None
 
 
-def _refused(errors: CaseErrors, *, as_json: bool) -> int:
-    if as_json:
-        document = usage_document([error.document() for error in errors.errors])
-        sys.stdout.write(json.dumps(document, indent=1) + "\n")
+def _refused(errors: Sequence[Mapping[str, Any]], text: str, args: argparse.Namespace) -> int:
+    """Say what is wrong with the files or the command line; nothing was started."""
+    if args.json:
+        sys.stdout.write(json.dumps(usage_document(errors), indent=1) + "\n")
     else:
-        sys.stderr.write("".join(f"{error}\n" for error in errors.errors))
+        sys.stderr.write(f"{text}\n")
     return USAGE

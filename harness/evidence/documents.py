@@ -14,7 +14,7 @@ from typing import Any
 from harness.case.model import Quarantine
 from harness.evidence.model import Evidence, FaultRecord, ModelRecord
 from harness.judge.exitcode import USAGE, FailOn, Outcome, RunVerdict, judge_run
-from harness.judge.judging import Judged, Kind, TrialVerdict
+from harness.judge.judging import Judged, Kind, Standing, TrialVerdict
 from harness.judge.known import KnownMark, Mark
 from harness.subjects.base import Identity
 from verifiers.verdicts import Verdict
@@ -38,6 +38,7 @@ class TrialRecord:
         known: how the case's known defects mark it; ``None`` also under ``--no-known``.
         quarantine: the case's, while it is in force.
         dir: its folder, relative to the run's.
+        seconds: how long it took; ``None`` where it had not begun.
         breaks: of a sabotage: what must break.
     """
 
@@ -55,6 +56,7 @@ class TrialRecord:
     known: KnownMark | None
     quarantine: Quarantine | None
     dir: str
+    seconds: float | None = None
     breaks: frozenset[str] = frozenset()
 
     @property
@@ -218,6 +220,12 @@ def _trial(trial: TrialRecord, weight: Verdict | None, *, flaky: bool) -> Docume
         "quarantine": _quarantine(trial.quarantine),
         "flaky": flaky,
         "weighs": None if weight is None else weight.value,
+        "broke": [
+            {"id": judged.expectation.id, "expected": judged.expected, "seen": judged.seen}
+            for judged in trial.judged.expectations
+            if judged.standing is Standing.FAILED
+        ],
+        "seconds": None if trial.seconds is None else round(trial.seconds, 3),
         "dir": trial.dir,
     }
 

@@ -2,11 +2,11 @@
 
 A test case is red exactly where its trial raises the exit code. So ``failed`` and
 ``timed_out`` are failures, ``unavailable`` and ``error`` are errors, a known defect that is
-fixed or a flaky trial is a failure; a trial that the exit code leaves out (known, or in
-quarantine) is green, carries the property ``known`` or ``quarantine``, and says in its output
-what it came to. It is not ``skipped``: it ran. What concerns the run as a whole (interrupted,
-not sealed, nothing that counts) is a test case of its own, so that no report is green where
-the exit code is not 0.
+fixed or a flaky trial is a failure. A trial that the exit code leaves out (known, or in
+quarantine) is ``skipped``, since that is neither green nor red, and its message says why and
+what it came to; nothing else ever is. What concerns the run as a whole (interrupted, not
+sealed, nothing that counts) is a test case of its own, so that no report is green where the
+exit code is not 0.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ def junit(run: Document) -> bytes:
         "tests": str(len(cases)),
         "failures": str(sum(case.find("failure") is not None for case in cases)),
         "errors": str(sum(case.find("error") is not None for case in cases)),
+        "skipped": str(sum(case.find("skipped") is not None for case in cases)),
+        "time": f"{sum(trial['seconds'] or 0.0 for trial in run['trials']):.3f}",
     }
     top = ET.Element("testsuites", {"name": "shakeout", **counts})
     suite = ET.SubElement(
@@ -47,17 +49,35 @@ def junit(run: Document) -> bytes:
 
 
 def _case(trial: Document) -> ET.Element:
-    case = ET.Element("testcase", {"classname": _safe(trial["case"]), "name": _safe(trial["id"])})
+    names = {"classname": _safe(trial["case"]), "name": _safe(trial["id"])}
+    case = ET.Element("testcase", {**names, "time": f"{trial['seconds'] or 0.0:.3f}"})
     _properties(case, dict(_facts(trial)))
     weight = trial["weighs"]
     if weight in _FAILURES | _ERRORS:
         tag = "failure" if weight in _FAILURES else "error"
         attributes = {"type": _type(trial), "message": _safe(_message(trial))}
-        ET.SubElement(case, tag, attributes).text = _safe("\n".join(trial["reasons"]))
+        ET.SubElement(case, tag, attributes).text = _safe("\n".join(_details(trial)))
     elif weight is None:
-        out = ET.SubElement(case, "system-out")
-        out.text = _safe(f"{trial['verdict']}, left out of the exit code: {_message(trial)}")
+        ET.SubElement(case, "skipped", {"message": _safe(_left_out(trial))})
     return case
+
+
+def _details(trial: Document) -> Iterator[str]:
+    yield from trial["reasons"]
+    for broken in trial["broke"]:
+        yield f"{broken['id']}: expected {broken['expected']}; saw {broken['seen']}"
+    if trial["dir"]:
+        yield f"evidence: {trial['dir']}"
+
+
+def _left_out(trial: Document) -> str:
+    """Why the exit code leaves a trial out, and what it came to."""
+    if trial["quarantine"]:
+        why = f"in quarantine until {trial['quarantine']['until']}: {trial['quarantine']['reason']}"
+    else:
+        entries = trial["known"]["entries"] if trial["known"] else ()
+        why = "known: " + "; ".join(entry["because"] for entry in entries)
+    return f"{why} ({trial['verdict']}: {trial['message']})"
 
 
 def _facts(trial: Document) -> Iterator[tuple[str, object]]:

@@ -6,6 +6,7 @@ no control character of it reaches the terminal.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import IO, Any
@@ -26,6 +27,8 @@ _STYLES = {
 }
 _MARKS = ("known", "quarantined", "flaky")
 _PLAIN_WIDTH = 200
+_NARROW = 100
+_NO_VERSION = "0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +39,16 @@ class OfSuite:
     total: int
 
 
-def print_run(run: Document, out: IO[str], suite: OfSuite | None = None) -> None:
+def print_run(
+    run: Document, out: IO[str], suite: OfSuite | None = None, width: int | None = None
+) -> None:
     """Write the table and the summary; in colours only to a terminal.
 
     Args:
         run: the document.
         out: where to.
         suite: the suite, where it was part of the run.
+        width: in columns; by default the terminal's, else ``$COLUMNS``, else wide.
     """
     terminal = out.isatty()
     console = Console(
@@ -50,13 +56,29 @@ def print_run(run: Document, out: IO[str], suite: OfSuite | None = None) -> None
         highlight=False,
         markup=False,
         emoji=False,
-        no_color=None if terminal else True,
-        width=None if terminal else _PLAIN_WIDTH,
+        color_system="auto" if terminal and not os.environ.get("NO_COLOR") else None,
+        width=width or (None if terminal else _width()),
     )
-    if run["trials"]:
+    if console.width < _NARROW:
+        for trial in run["trials"]:
+            console.print(_block(trial))
+    elif run["trials"]:
         console.print(_table(run))
     for line in _summary(run, suite):
         console.print(line)
+
+
+def _width() -> int:
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if columns.isdigit() and int(columns) > 0 else _PLAIN_WIDTH
+
+
+def _block(trial: Document) -> Text:
+    """A trial for a narrow terminal: no columns, so that no id is broken up."""
+    text = _plain(trial["verdict"], _STYLES[trial["verdict"]])
+    text.append_text(_plain("".join(f", {mark}" for mark in _marks(trial)), "cyan"))
+    text.append_text(_plain(f" {trial['dir'] or trial['id']}"))
+    return text.append("\n  ").append_text(_plain(trial["message"]))
 
 
 def _table(run: Document) -> Table:
@@ -78,15 +100,22 @@ def _row(trial: Document) -> tuple[Text, Text, Text, Text, Text]:
         verdict.append("\n").append_text(_plain(mark, "cyan"))
     return (
         _plain(trial["dir"] or trial["id"]),
-        _plain(" ".join(filter(None, (subject["name"], subject["version"]))) or "-"),
+        _plain(_subject(subject)),
         _plain(" ".join(filter(None, (sandbox["backend"], sandbox["grade"]))) or "-"),
         verdict,
         why,
     )
 
 
+def _subject(subject: Document) -> str:
+    version = subject["version"] if subject["version"] != _NO_VERSION else None
+    return " ".join(filter(None, (subject["name"], version))) or "-"
+
+
 def _marks(trial: Document) -> list[str]:
-    marks = [trial["known"]["mark"]] if trial["known"] else []
+    known = trial["known"]
+    because = "; ".join(entry["because"] for entry in known["entries"]) if known else ""
+    marks = [f"{known['mark']}: {because}"] if known else []
     marks += [f"quarantine to {trial['quarantine']['until']}"] if trial["quarantine"] else []
     return marks + (["flaky"] if trial["flaky"] else [])
 
@@ -103,9 +132,16 @@ def _summary(run: Document, suite: OfSuite | None) -> list[Text]:
     lines = [line] if line.plain else [Text("nothing was selected", "yellow")]
     if suite is not None:
         passed = len(_passed_cases(run) & suite.cases)
-        lines.append(Text(f"{passed} of {suite.total} checks of the suite passed"))
-    lines.append(_plain(f"verdict {run['verdict']}, exit code {run['exit']}", "bold"))
+        written = f"{len(suite.cases)} of {suite.total} checks are written"
+        lines.append(Text(f"suite: {written}, {passed} passed"))
+    lines.append(_plain(_conclusion(run), "bold"))
     return lines
+
+
+def _conclusion(run: Document) -> str:
+    if run["exit"] == 0 and run["verdict"] == "failed":
+        return "exit code 0: nothing failed but known defects and what is in quarantine"
+    return f"verdict {run['verdict']}, exit code {run['exit']}"
 
 
 def _passed_cases(run: Document) -> frozenset[str]:

@@ -38,7 +38,7 @@ SUITE = OfSuite(frozenset({"rate-limit-once", "hangs"}), 32)
 
 def table(document: Any, suite: OfSuite | None = None) -> str:
     out = io.StringIO()
-    print_run(document, out, suite)
+    print_run(document, out, suite, width=200)
     return out.getvalue()
 
 
@@ -234,7 +234,23 @@ def test_a_terminal_gets_colours_and_no_escape_of_the_subject(monkeypatch: pytes
 def test_the_summary_counts_the_suite_and_says_the_exit_code():
     shown = table(RUN, SUITE)
 
-    assert "\n1 of 32 checks of the suite passed\n" in shown
+    assert "\nsuite: 2 of 32 checks are written, 1 passed\n" in shown
     assert "verdict failed, exit code 1" in shown
     assert "of these 1 known, 1 quarantined, 1 flaky" in shown
     assert "nothing was selected" in table(run_document(run()))
+
+
+def test_a_narrow_terminal_breaks_no_id_up():
+    out = io.StringIO()
+
+    print_run(RUN, out, width=60)
+
+    assert all(trial["dir"] in out.getvalue().replace("\n", "") for trial in RUN["trials"])
+    assert max(map(len, out.getvalue().splitlines())) <= 60
+
+
+def test_a_run_with_known_defects_alone_says_so():
+    only_known = [t for t in RUN["trials"] if t["known"] and t["known"]["mark"] == "known"]
+    run = {**RUN, "trials": only_known, "exit": 0, "verdict": "failed"}
+
+    assert "nothing failed but known defects" in table(run)
