@@ -1,8 +1,6 @@
 """Bubblewrap: sandboxes on this machine, without a daemon or an image, in milliseconds.
 
-This is the harness's side only: a resident helper (:mod:`sandboxes.helper`) does the work in
-processes of its own, because forking the harness is slow and because the helper outlives it
-to clean up. Root grade (started as root) has control groups, overlays and a kernel user that
+A resident helper (:mod:`sandboxes.resident`) does the work. Root grade (started as root) has control groups, overlays and a kernel user that
 owns nothing; user grade needs nothing but user namespaces.
 """
 
@@ -10,33 +8,19 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
 import os
-import re
-import socket
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from sandboxes import probing, proc, wall
-from sandboxes.base import (
-    Probe,
-    SandboxSpec,
-)
-from sandboxes.channel import Channel, Fate
-from sandboxes.errors import BackendUnavailable, SandboxError, SandboxLost
+from sandboxes import probing, proc
+from sandboxes.base import Probe, SandboxSpec
+from sandboxes.errors import BackendUnavailable, SandboxError
 from sandboxes.helper import cgroups
-from sandboxes.kept import KeptSandbox, item
+from sandboxes.kept import KeptSandbox
+from sandboxes.resident import Resident, resident
 
-_HELPER = Path(cgroups.__file__).parent
-_START_SECONDS = 10.0
-_BUILD_SECONDS = 40.0
-_LISTING_SECONDS = 600.0
-_DESTROY_SECONDS = 30.0
-_SILENCE = '{"error": "the helper died at its start", "remedy": ""}'
-_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _ALLOW = (
     "see what `bwrap --unshare-all --ro-bind / / true` says; unprivileged user namespaces may be "
     "off (kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns)"
@@ -88,49 +72,17 @@ def _program() -> Path:
 
 @contextlib.contextmanager
 def _site(run: str) -> Iterator[BubblewrapSite]:
-    _check_label(run)
     program = _program()
     cgroups.sweep()
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with ours:
-        with theirs:
-            argv = [
-                sys.executable,
-                "-I",
-                "-S",
-                str(_HELPER),
-                str(theirs.fileno()),
-                str(program),
-                run,
-            ]
-            helper = proc.start(argv, env=proc.minimal_env(), pass_fds=[theirs.fileno()])
-        try:
-            ours.settimeout(_START_SECONDS)
-            yield BubblewrapSite(ours, _greeting(ours))
-        finally:
-            ours.close()
-            if helper.wait(_DESTROY_SECONDS) != 0:
-                helper.end()
-                cgroups.discard(run, os.getpid())
+    with resident(run, [str(program)], lambda: cgroups.discard(run, os.getpid())) as helper:
+        yield BubblewrapSite(helper)
 
 
-def _greeting(control: socket.socket) -> dict[str, Any]:
-    try:
-        message: dict[str, Any] = json.loads(control.recv(1 << 16) or _SILENCE)
-    except TimeoutError as error:
-        raise BackendUnavailable("the helper did not start in time") from error
-    if "error" in message:
-        raise BackendUnavailable(message["error"], message["remedy"])
-    return message
-
-
+@dataclass(frozen=True, slots=True)
 class BubblewrapSite:
     """The helper of one run."""
 
-    def __init__(self, control: socket.socket, greeting: dict[str, Any]) -> None:
-        self._control = control
-        self.grade: str = greeting["grade"]
-        self.provides: frozenset[str] = frozenset(greeting["provides"])
+    helper: Resident
 
     def create(self, spec: SandboxSpec) -> KeptSandbox:
         """Make a sandbox; safe to call from several threads.
@@ -138,50 +90,4 @@ class BubblewrapSite:
         Raises:
             SandboxError: it could not be made; nothing is left.
         """
-        _check_label(spec.name)
-        body, payload = _request(spec)
-        ours, theirs = socket.socketpair()
-        with theirs:
-            try:
-                socket.send_fds(self._control, [spec.name.encode()], [theirs.fileno()])
-            except OSError as error:
-                ours.close()
-                raise SandboxLost(f"the helper of the run is gone: {error}") from error
-        fate = Fate()
-        keeper = Channel(ours, f"the keeper of sandbox {spec.name!r}", fate)
-        try:
-            answer = keeper.ask(body, payload, timeout=_BUILD_SECONDS)
-        except SandboxError:
-            keeper.close()
-            raise
-        fds = list(answer.fds)
-        init = Channel(socket.socket(fileno=fds.pop(0)), f"pid 1 of sandbox {spec.name!r}", fate)
-        packets = socket.socket(fileno=fds.pop(0)) if answer.body["packets"] else None
-        listeners = {w: socket.socket(fileno=fd) for w, fd in zip(spec.listens, fds, strict=True)}
-        return KeptSandbox(keeper, init, packets, listeners, answer.body["uid"])
-
-
-def _check_label(label: str) -> None:
-    """Refuse what cannot be part of a control group's name."""
-    if not _LABEL.fullmatch(label):
-        raise SandboxError(f"{label!r} is no name: expected letters, digits, '.', '_' and '-'")
-
-
-def _request(spec: SandboxSpec) -> tuple[dict[str, Any], bytes]:
-    body = {
-        "name": spec.name,
-        "limits": {
-            "memory": spec.limits.memory,
-            "pids": spec.limits.pids,
-            "disk": spec.limits.disk,
-        },
-        "home": [item(planted) for planted in spec.home],
-        "workspace": [item(planted) for planted in spec.workspace],
-        "mounts": [{"source": str(m.source), "target": m.target} for m in spec.mounts],
-        "hosts": dict(spec.hosts),
-        "listens": [{"host": w.host, "port": w.port, "kind": w.kind} for w in spec.listens],
-        "zone": spec.zone,
-        "shim": str(wall.library()) if spec.wall_clock else "",
-        "watch": spec.watch,
-    }
-    return body, b"".join(planted.content for planted in (*spec.home, *spec.workspace))
+        return self.helper.build(KeptSandbox, spec, {})

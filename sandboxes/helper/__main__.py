@@ -1,4 +1,4 @@
-"""Entry point: ``python -I -S sandboxes/helper CONTROL_FD BWRAP RUN``."""
+"""Entry point: ``python -I -S sandboxes/helper CONTROL_FD RUN BWRAP``."""
 
 import os
 import sys

@@ -10,16 +10,13 @@ import contextlib
 import errno
 import io
 import os
-import signal
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from sandboxes.helper import (
-    cgroups,
     groups,
-    init,
     kernel,
     mounts,
     network,
@@ -31,6 +28,10 @@ from sandboxes.helper import (
     watch,
     wire,
 )
+from sandboxes.helper.ground import Failed as Failed
+from sandboxes.helper.ground import Ground
+from sandboxes.helper.pid1 import Pid1
+from sandboxes.helper.stage import open_folder as open_folder
 
 READY_SECONDS = 30.0
 FREEZE_SECONDS = 10.0
@@ -38,77 +39,10 @@ KILL_SECONDS = 10.0
 CLOCK_BYTES = 64 * 32  # the shim's table of reads
 
 
-class Failed(Exception):
-    """An operation could not be done; the message says what and why."""
-
-    kind = "SandboxError"
-
-
 class InUse(Failed):
     """An address is taken."""
 
     kind = "AddressInUse"
-
-
-@dataclass(frozen=True, slots=True)
-class Ground:
-    """What the helper prepared for all sandboxes of a run.
-
-    Attributes:
-        site: control groups.
-        bwrap: path of bubblewrap.
-        uid: of the agent, in the keeper's user namespace.
-        root_grade: whether users and overlays are ours to make.
-    """
-
-    site: cgroups.Site
-    bwrap: str
-    uid: int
-    root_grade: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Pid1:
-    """The first process of a sandbox, from outside.
-
-    Attributes:
-        pid: as we see it.
-        handle: its pidfd.
-        link: on which it takes orders from us.
-    """
-
-    pid: int
-    handle: int
-    link: socket.socket
-
-    def end(self) -> None:
-        """Kill it, and with it everything in its namespace."""
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self.handle, signal.SIGKILL)
-
-
-def enter(ground: Ground, helper: socket.socket) -> tuple[Pid1, socket.socket | None]:
-    """Go into fresh namespaces with a working loopback, and fork pid 1 into them.
-
-    Gives it, and the packet counter if there is one. ``helper`` is not for pid 1.
-    """
-    fresh = kernel.NEWNS | kernel.NEWNET | kernel.NEWIPC | kernel.NEWUTS | kernel.NEWPID
-    # In root grade each program leaves its control group's name behind after joining it.
-    kernel.unshare(fresh if ground.root_grade else fresh | kernel.NEWCGROUP)
-    socket.sethostname("sandbox")
-    link, theirs = socket.socketpair()
-    pid = os.fork()
-    if pid == 0:
-        link.close()
-        helper.close()
-        init.run(theirs)
-    theirs.close()
-    pid1 = Pid1(pid, os.pidfd_open(pid), link)
-    network.raise_loopback()
-    try:
-        return pid1, network.packet_socket()
-    except OSError:  # a kernel without packet sockets: the capability is missing
-        return pid1, None
 
 
 @dataclass(slots=True)
@@ -136,20 +70,18 @@ class Box:
         harness_end, init_end = socket.socketpair()
         self._order(init_end)
         listeners = [self.listen(item) for item in self.spec["listens"]]
-        self._open_layers()
+        self.layers = self.ground.layers()
         self._await_init()
         answer = {"packets": counter is not None, "uid": self.ground.uid}
         return answer, [harness_end, *([counter] if counter else []), *listeners]
 
     def _mount(self, payload: bytes) -> None:
-        uid, wide = self.ground.uid, self.ground.root_grade
+        uid = self.ground.uid
         mounts.make_box(uid, self.spec["limits"]["disk"])
         if self.spec["shim"]:
             stage.write(f"{stage.CLOCK}/offset", "\0" * 8)
             stage.write(f"{stage.CLOCK}/reads", "\0" * CLOCK_BYTES, 0o666)
-        mounts.fill(self.spec, overlay=wide)
-        if wide:
-            mounts.mount_overlays()
+        self.ground.furnish(self.spec)
         contents = io.BytesIO(payload)
         for name, path in (("home", stage.HOME), ("workspace", stage.WORKSPACE)):
             self.roots[name] = open_folder(path)
@@ -158,29 +90,22 @@ class Box:
                 paths.plant(self.roots[name], item, content, uid)
 
     def _make_group(self) -> None:
-        site, limits = self.ground.site, self.spec["limits"]
-        if not site.provides:
-            return
-        try:
-            self.group = site.make(self.spec["name"])
-        except FileExistsError as error:
-            raise Failed(f"a sandbox named {self.spec['name']!r} is there already") from error
-        if "memory" in site.provides:
+        provides, limits = self.ground.site.provides, self.spec["limits"]
+        self.group = self.ground.group(self.spec)
+        if self.group is not None and "memory" in provides:
             self.group.limit_memory(limits["memory"])
-        if "pids" in site.provides:
+        if self.group is not None and "pids" in provides:
             self.group.limit_pids(limits["pids"])
 
     def _order(self, init_end: socket.socket) -> None:
         """Tell pid 1 what to build and whom to serve."""
         counted = self.group is not None and "pids" in self.ground.site.provides
         order = {
-            "argv": mounts.bubblewrap(
-                self.ground.bwrap, self.spec, overlay=self.ground.root_grade, uid=self.ground.uid
-            ),
             "uid": self.ground.uid,
             "own_users": self.ground.root_grade,
             "watch": self.spec["watch"],
             "nproc": 0 if counted else self.spec["limits"]["pids"],
+            **self.ground.order(self.spec),
         }
         entrances = self.group.entrances() if self.group else []
         given = [*([self._make_watcher()] if self.spec["watch"] else []), *entrances]
@@ -211,15 +136,6 @@ class Box:
             if error.errno == errno.EADDRINUSE:
                 raise InUse(f"{where} is in use inside") from error
             raise Failed(f"{where} cannot be bound: {error.strerror}") from error
-
-    def _open_layers(self) -> None:
-        if self.ground.root_grade:
-            for prefix, lower, name in (("/", stage.SKELETON, "root"), ("/usr", "/usr", "usr")):
-                layer = overlay.Layer(
-                    prefix, open_folder(lower), open_folder(f"{stage.BOX}/{name}-upper")
-                )
-                layer.remember()
-                self.layers.append(layer)
 
     def ask_init(self, body: dict[str, Any]) -> dict[str, Any]:
         """Ask pid 1."""
@@ -260,8 +176,3 @@ class Box:
             return []
         self.group.close()
         return self.ground.site.remove(self.spec["name"])
-
-
-def open_folder(path: str) -> int:
-    """Open a folder of ours; no link is followed."""
-    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)

@@ -21,12 +21,14 @@ class Group:
         folders: each folder once.
         unified: whether memory is version 2.
         unified_freezer: whether the freezer is version 2.
+        ours: how many processes in it are not the subject's.
     """
 
     by_name: Mapping[str, int]
     folders: Sequence[int]
     unified: bool
     unified_freezer: bool
+    ours: int = 0
 
     def entrances(self) -> list[int]:
         """Descriptors of files: a process of one thread that writes 0 to each has joined.
@@ -53,7 +55,7 @@ class Group:
 
     def limit_pids(self, count: int) -> None:
         """Limit processes and threads."""
-        write(self.by_name["pids"], "pids.max", count)
+        write(self.by_name["pids"], "pids.max", count + self.ours)
 
     def freeze(self, *, on: bool, timeout: float) -> bool:
         """Stop or continue everything; whether the kernel confirmed it in time."""

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandboxes.helper import kernel, launch, mounts, wire
+from sandboxes.helper import image, kernel, launch, mounts, wire
 
 _STOPPED = frozenset("TtZXxD")
 _POLL = 0.0005
@@ -205,9 +205,12 @@ def _attempt(action: Callable[[], None]) -> str:
 
 
 def _move_in(argv: list[str], *, own_users: bool) -> tuple[str, int]:
-    """Build the mount namespace and seal ourselves; gives what went wrong, and a descriptor."""
+    """Build the mount namespace and seal ourselves; gives what went wrong, and a descriptor.
+
+    Without a command that builds it, the keeper has done so, and it is there to move into.
+    """
     try:
-        namespace = _build(argv, own_users=own_users)
+        namespace = _build(argv, own_users=own_users) if argv else image.move_in()
         kernel.empty_bounding_set()
         kernel.hide_memory()
         kernel.die_with_parent()  # forgotten with the credentials of before

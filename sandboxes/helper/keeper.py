@@ -12,16 +12,17 @@ import socket
 import traceback
 
 from sandboxes.helper import kernel, operations, paths, trees, wire
-from sandboxes.helper.box import Box, Failed, Ground, Pid1, enter
+from sandboxes.helper.box import Box
+from sandboxes.helper.ground import Entered, Failed, Ground
 
 _EXPECTED = (OSError, Failed, ValueError, paths.Refused, trees.TooDeep)
 
 
 def stand_by(ground: Ground, helper: socket.socket) -> None:
     """Get ready, wait for the channel of a sandbox, and be its keeper."""
-    ready: tuple[Pid1, socket.socket | None] | OSError
+    ready: Entered | OSError | None
     try:
-        ready = enter(ground, helper)
+        ready = ground.ahead([helper])
     except OSError as error:
         ready = error
     _, fds, _, _ = socket.recv_fds(helper, 1, 1)
@@ -34,7 +35,7 @@ def stand_by(ground: Ground, helper: socket.socket) -> None:
             wire.send(harness, _problem(ready))
             return
         try:
-            _serve(ground, harness, *ready)
+            _serve(ground, harness, ready)
         except wire.Closed:
             raise
         except Exception:  # noqa: BLE001 - there is nobody above to raise to
@@ -42,14 +43,17 @@ def stand_by(ground: Ground, helper: socket.socket) -> None:
             wire.send(harness, {"error": lost})
 
 
-def _serve(
-    ground: Ground, harness: socket.socket, pid1: Pid1, counter: socket.socket | None
-) -> None:
+def _serve(ground: Ground, harness: socket.socket, ready: Entered | None) -> None:
     """Be the keeper of one sandbox until it is destroyed or somebody is gone."""
     request = wire.receive(harness)
-    box = Box(ground, request.body, pid1)
     try:
-        answer, handed = box.build(request.payload, counter)
+        entered = ready or ground.enter(request.body, [harness])
+    except _EXPECTED as error:
+        wire.send(harness, _problem(error))
+        return
+    box = Box(ground, request.body, entered.pid1)
+    try:
+        answer, handed = box.build(request.payload, entered.counter)
     except (*_EXPECTED, wire.Closed) as error:
         box.remove()
         wire.send(harness, _problem(error))

@@ -6,6 +6,7 @@ import ctypes
 import errno
 import os
 import platform
+import signal
 from collections.abc import Mapping, Sequence
 
 NEWNS = 0x00020000
@@ -40,6 +41,13 @@ _SYS_OPENAT2 = 437  # the same on every architecture
 _SYS_CAPSET = {"x86_64": 126, "aarch64": 91}.get(MACHINE)
 _SYS_SECCOMP = {"x86_64": 317, "aarch64": 277}.get(MACHINE)
 _SYS_EXECVE = {"x86_64": 59, "aarch64": 221}.get(MACHINE)
+_SYS_CLONE = {"x86_64": 56, "aarch64": 220}.get(MACHINE)
+_SYS_OPEN_TREE, _SYS_MOVE_MOUNT, _SYS_MOUNT_SETATTR = 428, 429, 442  # likewise the same
+
+_CLONE_PARENT = 0x00008000
+_AT_FDCWD, _AT_EMPTY_PATH, _AT_RECURSIVE = -100, 0x1000, 0x8000
+_OPEN_TREE_CLONE, _OPEN_TREE_CLOEXEC = 1, os.O_CLOEXEC
+_MOVE_TO_AND_FROM_DESCRIPTORS = 0x04 | 0x40
 
 RESOLVE_NO_MAGICLINKS = 0x02
 RESOLVE_NO_SYMLINKS = 0x04
@@ -60,6 +68,10 @@ class _OpenHow(ctypes.Structure):
 
 class _Vector(ctypes.Structure):
     _fields_ = [("base", ctypes.c_void_p), ("length", ctypes.c_size_t)]
+
+
+class _MountAttributes(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "users")]
 
 
 class _Filter(ctypes.Structure):
@@ -98,6 +110,46 @@ def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = 
 def unmount(target: str) -> None:
     """Detach a mount."""
     _check(_libc.umount2(os.fsencode(target), 2), f"unmount {target}")
+
+
+def copy_tree(path: str, *, recursive: bool) -> int:
+    """Copy a mount, which is then nowhere; gives a descriptor of the copy."""
+    flags = _OPEN_TREE_CLONE | _OPEN_TREE_CLOEXEC | (_AT_RECURSIVE if recursive else 0)
+    return _check(
+        _libc.syscall(_SYS_OPEN_TREE, _AT_FDCWD, os.fsencode(path), flags), f"copy mount {path}"
+    )
+
+
+def restrict_tree(tree: int, flags: int) -> None:
+    """Set ``RDONLY``, ``NOSUID``, ``NODEV``, ``NOEXEC`` on a copied mount and all below it."""
+    wanted = _MountAttributes(set=flags)
+    how = _AT_EMPTY_PATH | _AT_RECURSIVE
+    size = ctypes.c_size_t(ctypes.sizeof(wanted))
+    result = _libc.syscall(_SYS_MOUNT_SETATTR, tree, b"", how, ctypes.byref(wanted), size)
+    _check(result, "restrict a mount")
+
+
+def attach_tree(tree: int, target: int) -> None:
+    """Mount a copied mount on what a descriptor is of."""
+    how = _MOVE_TO_AND_FROM_DESCRIPTORS
+    _check(_libc.syscall(_SYS_MOVE_MOUNT, tree, b"", target, b"", how), "attach a mount")
+
+
+def change_root(path: str) -> None:
+    """Make a mount the root of our mount namespace, and let go of the old root."""
+    os.chdir(path)
+    _check(_libc.pivot_root(b".", b"."), f"pivot_root to {path}")
+    unmount(".")
+    os.chdir("/")
+
+
+def fork_sibling() -> int:
+    """Fork a child of our parent's; only for a process of one thread, since Python is not told."""
+    if _SYS_CLONE is None:
+        raise OSError(errno.ENOSYS, f"the numbers of system calls on {MACHINE} are not known")
+    nothing = [ctypes.c_ulong(0)] * 4
+    flags = ctypes.c_ulong(_CLONE_PARENT | signal.SIGCHLD)
+    return _check(_libc.syscall(_SYS_CLONE, flags, *nothing), "clone")
 
 
 def _prctl(option: int, value: int = 0, pointer: int = 0) -> None:

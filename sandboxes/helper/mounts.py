@@ -74,7 +74,7 @@ def fill(spec: dict[str, Any], *, overlay: bool) -> None:
     os.symlink(zone, f"{root}/etc/localtime")
     if spec["shim"]:
         write(f"{root}/etc/ld.so.preload", f"{SHIM}\n")
-    for source, target, _ in _mounts(spec):
+    for source, target, _ in mounted(spec):
         _place(target, is_folder=os.path.isdir(source), overlay=overlay)
 
 
@@ -108,7 +108,7 @@ def bubblewrap(program: str, spec: dict[str, Any], *, overlay: bool, uid: int) -
     words += ["--bind", HOME, "/home/agent", "--bind", WORKSPACE, "/workspace"]
     for inside, source in SCRATCH.items():
         words += ["--bind", source, inside]
-    for source, target, writable in _mounts(spec):
+    for source, target, writable in mounted(spec):
         words += ["--bind" if writable else "--ro-bind", source, target]
     if not overlay:
         words += ["--remount-ro", "/"]
@@ -133,7 +133,7 @@ def mount_proc() -> None:
             kernel.mount("/dev/null", f"{PROC}/{name}", "", kernel.BIND)
 
 
-def _mounts(spec: dict[str, Any]) -> Iterator[tuple[str, str, bool]]:
+def mounted(spec: dict[str, Any]) -> Iterator[tuple[str, str, bool]]:
     """Source, target, and whether the subject may write."""
     for item in spec["mounts"]:
         yield item["source"], item["target"], False
@@ -143,15 +143,20 @@ def _mounts(spec: dict[str, Any]) -> Iterator[tuple[str, str, bool]]:
         yield f"{CLOCK}/reads", f"{RUN}/reads", True
 
 
+def check_target(target: str) -> None:
+    """Refuse a place where nothing can be mounted."""
+    if ".." in target.split("/") or not target.startswith("/") or target.startswith(_CLOSED):
+        msg = f"nothing can be mounted on {target!r}: expected an absolute path outside {_CLOSED}"
+        raise ValueError(msg)
+
+
 def _place(target: str, *, is_folder: bool, overlay: bool) -> None:
     """Make the mount point ahead, since bubblewrap would make it unreadable for others."""
     bases = {"/home/agent": HOME, "/workspace": WORKSPACE, **SCRATCH}
     if overlay:
         bases["/usr"] = f"{BOX}/usr-upper"
     bases["/"] = f"{BOX}/root-upper" if overlay else PLAIN_ROOT
-    if ".." in target.split("/") or not target.startswith("/") or target.startswith(_CLOSED):
-        msg = f"nothing can be mounted on {target!r}: expected an absolute path outside {_CLOSED}"
-        raise ValueError(msg)
+    check_target(target)
     inside = next(b for b in bases if target.startswith(b.rstrip("/") + "/"))
     path = bases[inside] + "/" + target[len(inside) :].lstrip("/")
     os.makedirs(path if is_folder else os.path.dirname(path), 0o755, exist_ok=True)

@@ -60,6 +60,14 @@ def _netlink(kind: int, flags: int, body: bytes) -> None:
         raise OSError(-status, f"netlink request {kind}: {os.strerror(-status)}")
 
 
+def counter() -> socket.socket | None:
+    """The packet socket; none on a kernel that has no such sockets."""
+    try:
+        return packet_socket()
+    except OSError:
+        return None
+
+
 def packet_socket() -> socket.socket:
     """A socket on ``lo`` that yields what :attr:`sandboxes.base.Sandbox.packets` promises."""
     sock = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0)  # protocol 0: nothing arrives yet

@@ -17,15 +17,13 @@ import socket
 import traceback
 from dataclasses import dataclass, field
 
-from sandboxes.helper import cgroups, keeper, kernel, owners, stage
-from sandboxes.helper.box import Ground
+from sandboxes.helper import cgroups, containers, keeper, kernel, owners, stage
+from sandboxes.helper.built import Built
+from sandboxes.helper.ground import Ground, Unusable
+from sandboxes.helper.joined import Joined
 
 _AGENT = 61234  # owns nothing on any host we know; checked all the same
 _PLAIN_AGENT = 1000  # user grade: what the user is called inside
-
-
-class Unusable(Exception):
-    """The machine refuses; the arguments are the reason and the remedy."""
 
 
 @dataclass(slots=True)
@@ -109,15 +107,15 @@ class Server:
         self.ground.site.close()
 
 
-def main(control_fd: int, bwrap: str, run: str) -> int:
-    """Prepare, say so, and serve."""
+def main(control_fd: int, run: str, bwrap: str) -> int:
+    """Prepare, say so, and serve; without a ``bwrap``, in containers that others make."""
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
     os.umask(0o022)
     control = socket.socket(fileno=control_fd)
     owner = os.getppid()
     try:
-        ground = _prepare(bwrap, run, owner)
+        ground = _build(bwrap, run, owner) if bwrap else _join()
     except Unusable as error:
         _greet(control, {"error": error.args[0], "remedy": error.args[1]})
         return 1
@@ -143,7 +141,7 @@ def _greet(control: socket.socket, body: dict[str, object]) -> None:
         control.send(json.dumps(body).encode())
 
 
-def _prepare(bwrap: str, run: str, owner: int) -> Ground:
+def _build(bwrap: str, run: str, owner: int) -> Ground:
     root_grade = os.geteuid() == 0
     uid = _free_uid() if root_grade else _PLAIN_AGENT
     site = cgroups.open_site(run, owner)
@@ -152,7 +150,8 @@ def _prepare(bwrap: str, run: str, owner: int) -> Ground:
             kernel.unshare(kernel.NEWNS)
         else:
             _enter_user_namespace(uid)
-        stage.prepare(uid)
+        stage.prepare()
+        stage.make_skeleton(uid)
     except OSError as error:
         site.close()
         remedy = (
@@ -161,7 +160,19 @@ def _prepare(bwrap: str, run: str, owner: int) -> Ground:
         )
         raise Unusable(f"no mount namespace of our own: {error.strerror}", remedy) from error
     kernel.hide_memory()
-    return Ground(site, bwrap, uid, root_grade)
+    return Built(site, bwrap, uid, root_grade)
+
+
+def _join() -> Ground:
+    if os.geteuid() != 0:
+        why = "namespaces and control groups of containers can be entered by root only"
+        raise Unusable(why, "run as root")
+    uid = _free_uid()
+    site = containers.open_site()
+    kernel.unshare(kernel.NEWNS)
+    stage.prepare()
+    kernel.hide_memory()
+    return Joined(site, uid)
 
 
 def _enter_user_namespace(uid: int) -> None:

@@ -20,6 +20,8 @@ BOX = f"{STAGE}/box"  # the private file system of a sandbox
 ROOT = f"{STAGE}/root"  # overlay of the skeleton
 USR = f"{STAGE}/usr"  # overlay of /usr
 PROC = f"{STAGE}/proc"
+DEV = f"{STAGE}/dev"
+IMAGE = f"{STAGE}/image"  # the root folder of a container, where that is what is shown
 HOME, WORKSPACE = f"{BOX}/home", f"{BOX}/workspace"
 #: Folders that begin empty and that everybody may write, by their place inside.
 SCRATCH = {"/tmp": f"{BOX}/tmp", "/dev/shm": f"{BOX}/shm", "/var/tmp": f"{BOX}/vartmp"}  # noqa: S108
@@ -92,19 +94,23 @@ FOLDERS = (
     "var/tmp",
     "workspace",
 )
-_NAMES = "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nservices: files\nprotocols: files\n"
-_RESOLVER = "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n"
+NAMES = "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nservices: files\nprotocols: files\n"
+RESOLVER = "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n"
 
 
-def prepare(uid: int) -> None:
+def prepare() -> None:
     """Make the stage, in a mount namespace of our own."""
     kernel.mount("none", "/", "", kernel.REC | kernel.PRIVATE)
     with contextlib.suppress(OSError):  # in user grade the host's mounts are locked together
         kernel.unmount(STAGE)  # every mount less makes all that follows faster
     flags = kernel.NOSUID | kernel.NODEV
     kernel.mount("stage", STAGE, "tmpfs", flags, "mode=0755,size=64m")
-    for path in (SKELETON, BOX, ROOT, USR, PROC):
+    for path in (SKELETON, BOX, ROOT, USR, PROC, DEV, IMAGE):
         os.mkdir(path, 0o755)
+
+
+def make_skeleton(uid: int) -> None:
+    """Make the skeleton of a root folder out of what is shown of this host."""
     for path in FOLDERS:
         os.mkdir(f"{SKELETON}/{path}", 0o755)
     for path in ("tmp", "var/tmp"):
@@ -113,8 +119,8 @@ def prepare(uid: int) -> None:
         _copy_link_or_folder(name)
     for name in _SHOWN:
         _copy(f"/etc/{name}", f"{SKELETON}/etc/{name}")
-    write(f"{SKELETON}/etc/nsswitch.conf", _NAMES)
-    write(f"{SKELETON}/etc/resolv.conf", _RESOLVER)
+    write(f"{SKELETON}/etc/nsswitch.conf", NAMES)
+    write(f"{SKELETON}/etc/resolv.conf", RESOLVER)
     write(f"{SKELETON}/etc/hostname", "sandbox\n")
     write(
         f"{SKELETON}/etc/passwd",
@@ -123,6 +129,11 @@ def prepare(uid: int) -> None:
         "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
     )
     write(f"{SKELETON}/etc/group", f"root:x:0:\nagent:x:{uid}:\nnogroup:x:65534:\n")
+
+
+def open_folder(path: str) -> int:
+    """Open a folder of ours; no link is followed."""
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
 
 
 def linked() -> list[str]:

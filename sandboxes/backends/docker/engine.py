@@ -1,0 +1,148 @@
+"""Finding an engine and an image, without waiting for one that does not answer.
+
+The SDK is imported where it is used: it costs a tenth of a second, which only runs that use
+an engine should pay.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sandboxes.errors import BackendUnavailable, SandboxError
+
+if TYPE_CHECKING:
+    import docker
+
+API = "1.41"
+HOST, IMAGE = "DOCKER_HOST", "SHAKEOUT_IMAGE"
+START = f'export "$(ci/engine start)" in a checkout; or start an engine and set {HOST}'
+BUILD = f"ci/engine image in a checkout; or set {IMAGE} to an image that is there"
+LOCAL = f"run as root on the engine's own machine, with {HOST}=unix://SOCKET"
+_SOCKETS = ("/var/run/docker.sock", "/run/podman/podman.sock")
+_PROBE_SECONDS = 1.0
+_WORK_SECONDS = 30.0
+_TITLE = "org.opencontainers.image.title"
+#: What the project's images are titled, the better one first.
+_TITLES = ("shakeout", "shakeout-base")
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """An engine that answered.
+
+    Attributes:
+        host: its address.
+        kind: ``docker`` or ``podman``.
+        version: of the engine.
+    """
+
+    host: str
+    kind: str
+    version: str
+
+    @contextlib.contextmanager
+    def client(self, seconds: float = _WORK_SECONDS) -> Iterator[docker.APIClient]:
+        """A connection of its own; what goes wrong on it is an error of the place."""
+        with connection(self.host, seconds) as client:
+            yield client
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A local image: as it was named, and its id."""
+
+    name: str
+    id: str
+
+    @property
+    def text(self) -> str:
+        """For a report."""
+        return f"{self.name} {self.id}"
+
+
+@contextlib.contextmanager
+def connection(host: str, seconds: float) -> Iterator[docker.APIClient]:
+    """A connection to whatever is at ``host``.
+
+    Raises:
+        SandboxError: for every error of the SDK and of what lies below it.
+    """
+    import docker  # noqa: PLC0415 - slow
+    import requests  # noqa: PLC0415
+
+    try:
+        client = docker.APIClient(base_url=host, version=API, timeout=seconds)
+        try:
+            yield client
+        finally:
+            client.close()
+    except (docker.errors.DockerException, requests.RequestException, OSError) as error:
+        raise SandboxError(f"the engine at {host} says: {error}") from error
+
+
+def check_rights() -> None:
+    """Refuse to start where containers cannot be joined from outside."""
+    if os.geteuid() != 0:
+        why = "containers are joined from outside, which only root can"
+        raise BackendUnavailable(why, LOCAL)
+
+
+def find() -> Engine:
+    """The engine that :data:`HOST` names, else the first of the usual ones that answers.
+
+    Raises:
+        BackendUnavailable: none does, within a second each, or it is too old, or elsewhere.
+    """
+    named = os.environ.get(HOST, "")
+    if named and not named.startswith("unix://"):
+        raise BackendUnavailable(f"the engine at {named} is not on this machine", LOCAL)
+    hosts = [named] if named else [f"unix://{path}" for path in _SOCKETS if Path(path).exists()]
+    reasons = []
+    for host in hosts:
+        try:
+            with connection(host, _PROBE_SECONDS) as client:
+                return _engine(host, client.version(api_version=False))
+        except BackendUnavailable:
+            raise
+        except SandboxError as error:
+            reasons.append(str(error))
+    why = "; ".join(reasons) or f"no engine: {HOST} is not set, and none of {_SOCKETS} is there"
+    raise BackendUnavailable(why, START)
+
+
+def _engine(host: str, answer: dict[str, Any]) -> Engine:
+    spoken = tuple(int(part) for part in answer["ApiVersion"].split("."))
+    if spoken < tuple(int(part) for part in API.split(".")):
+        why = f"the engine at {host} speaks version {answer['ApiVersion']}, {API} is needed"
+        raise BackendUnavailable(why, "install Docker Engine 20.10 or later")
+    parts = [part["Name"] for part in answer.get("Components") or ()]
+    kind = "podman" if any("podman" in part.lower() for part in parts) else "docker"
+    return Engine(host, kind, answer["Version"])
+
+
+def image(engine: Engine) -> Image:
+    """The image that :data:`IMAGE` names, else the project's. Nothing is ever pulled.
+
+    Raises:
+        BackendUnavailable: it is not there.
+    """
+    named = os.environ.get(IMAGE, "")
+    with engine.client(_PROBE_SECONDS) as client:
+        if named:
+            wanted = client.images(name=named)
+            if wanted:
+                return Image(named, wanted[0]["Id"])
+            raise BackendUnavailable(
+                f"the engine has no image {named!r}, and none is pulled", BUILD
+            )
+        for title in _TITLES:
+            found = client.images(filters={"label": f"{_TITLE}={title}"})
+            if found:
+                newest = max(found, key=lambda each: each["Created"])
+                return Image((newest.get("RepoTags") or [title])[0], newest["Id"])
+    raise BackendUnavailable("the engine has no image of this project", BUILD)

@@ -1,0 +1,127 @@
+"""The ground of an engine: a container's image, namespaces and control groups.
+
+The engine made the container, whose own program does nothing. The keeper joins it from
+outside, as ``nsenter`` does, and pid 1 gets a pid namespace below the container's: it can be
+seen, frozen and listed as in any other sandbox, and dies with the container whatever happens.
+The container's root folder is the lower layer of an overlay of our own, so what changes is
+recorded and nothing is ever written into the engine's storage.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sandboxes.helper import (
+    containers,
+    devices,
+    groups,
+    image,
+    kernel,
+    network,
+    overlay,
+    pid1,
+    stage,
+)
+from sandboxes.helper.ground import Entered, Failed, open_layers
+
+_NAMESPACES = {"net": kernel.NEWNET, "ipc": kernel.NEWIPC, "uts": kernel.NEWUTS}
+_UPPER = f"{stage.BOX}/root-upper"
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """What the helper prepared for all sandboxes of a run.
+
+    Attributes:
+        site: where control groups are.
+        uid: of the agent.
+    """
+
+    site: containers.Site
+    uid: int
+    root_grade: bool = True
+
+    def ahead(self, ours: Sequence[socket.socket]) -> None:
+        """Nothing: the container is not known yet."""
+        del ours
+
+    def enter(self, spec: dict[str, Any], ours: Sequence[socket.socket]) -> Entered:
+        """Join the container, but for its mounts, of which the root folder is copied."""
+        pid, container = spec["container"]["pid"], spec["container"]["id"]
+        handle = os.pidfd_open(pid)
+        self.site.open(pid, container).close()  # so it is that container's, and no other process
+        _check_namespaces(pid)
+        kernel.unshare(kernel.NEWNS)
+        _show_image(handle)
+        kernel.setns(handle, sum(_NAMESPACES.values()))
+        first = pid1.fork_below(handle, ours)
+        os.close(handle)
+        network.raise_loopback()
+        return Entered(first, network.counter())
+
+    def furnish(self, spec: dict[str, Any]) -> None:
+        """Put an overlay over the image, and the sandbox's own into it."""
+        work = f"{stage.BOX}/root-work"
+        for path in (_UPPER, work):
+            os.mkdir(path, 0o755)
+        layers = f"lowerdir={stage.IMAGE},upperdir={_UPPER},workdir={work}"
+        kernel.mount("overlay", stage.ROOT, "overlay", kernel.NOSUID | kernel.NODEV, layers)
+        devices.make(stage.DEV)
+        with image.opened(stage.ROOT) as root:
+            image.furnish(root, spec, self.uid)
+
+    def layers(self) -> list[overlay.Layer]:
+        """One over the whole image."""
+        return open_layers([("/", stage.IMAGE, _UPPER)])
+
+    def group(self, spec: dict[str, Any]) -> groups.Group:
+        """The container's own."""
+        return self.site.open(spec["container"]["pid"], spec["container"]["id"])
+
+    def order(self, spec: dict[str, Any]) -> dict[str, Any]:
+        """Nothing builds the root: it is ready when pid 1 hears of it."""
+        del spec
+        return {"argv": []}
+
+
+def _check_namespaces(pid: int) -> None:
+    """Refuse a container that is not apart from us, or that calls users by other numbers."""
+    for name in (*_NAMESPACES, "pid", "mnt", "user"):
+        same = os.stat(f"/proc/{pid}/ns/{name}").st_ino == os.stat(f"/proc/self/ns/{name}").st_ino
+        if same and name != "user":
+            raise Failed(f"the container has no {name} namespace of its own")
+        if not same and name == "user":
+            raise Failed("the engine maps users (userns-remap, or without root): not supported")
+
+
+def _show_image(handle: int) -> None:
+    """Mount the root folder of a container on the stage, read-only and without its mounts.
+
+    A mount can be copied only within its own namespace, so a child does that.
+    """
+    receiving, sending = socket.socketpair()
+    pid = os.fork()
+    if pid == 0:
+        code = 0
+        try:
+            kernel.setns(handle, kernel.NEWNS)
+            socket.send_fds(sending, [b"."], [kernel.copy_tree("/", recursive=False)])
+        except OSError as error:
+            code = error.errno or 255
+        finally:
+            os._exit(code)
+    sending.close()
+    with receiving:
+        _, trees, _, _ = socket.recv_fds(receiving, 1, 1, socket.MSG_CMSG_CLOEXEC)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    if not trees:
+        raise Failed(f"the container's root folder cannot be had: {os.strerror(code)}")
+    kernel.restrict_tree(trees[0], kernel.RDONLY | kernel.NOSUID | kernel.NODEV)
+    target = os.open(stage.IMAGE, os.O_PATH | os.O_CLOEXEC)
+    kernel.attach_tree(trees[0], target)
+    for fd in (trees[0], target):
+        os.close(fd)
