@@ -27,7 +27,7 @@ int main(void)
     if (fork() == 0) {
         setsid();
         for (;;)
-            if (fork())
+            if (fork() > 0)
                 _exit(0);
     }
     usleep(50000);
