@@ -178,18 +178,24 @@ class Names:
 
     def reply(self, message: bytes) -> bytes | None:
         """The answer to one message; ``None``: none is given."""
+        answer, question = self._answered(message)
+        self._overhear(message[_HEADER.size + len(question.raw) :] if question else message)
+        return answer
+
+    def _answered(self, message: bytes) -> tuple[bytes | None, Question | None]:
+        """Likewise, and the question if there was one."""
         if len(message) < _HEADER.size:
-            return None
+            return None, None
         flags = _HEADER.unpack_from(message)[1]
         if flags & _RESPONSE:
-            return None
+            return None, None
         if flags & _OPCODE:
-            return _answer(message, Code.NOTIMP)
+            return _answer(message, Code.NOTIMP), None
         try:
             question = parse(message)
         except Malformed:
-            return _answer(message, Code.FORMERR)
-        return self._resolve(message, question)
+            return _answer(message, Code.FORMERR), None
+        return self._resolve(message, question), question
 
     def _resolve(self, message: bytes, question: Question) -> bytes | None:
         name = question.name
@@ -210,18 +216,24 @@ class Names:
         return _answer(message, Code.NOERROR, question, self._zone.records(question))
 
     def _log(self, question: Question) -> None:
-        name = self._shown(question)
+        name, marks = self._shown(question)
         if name not in self._asked and len(self._asked) >= _MOST_NAMES:
-            name = _OTHERS
+            name = " ".join(marks) or _OTHERS  # a secret is told also where no name is any more
         self._asked.setdefault(name, Counter())[question.kind] += 1
 
-    def _shown(self, question: Question) -> str:
-        """The name without secrets, also one that is spread over its labels."""
+    def _shown(self, question: Question) -> tuple[str, Sequence[str]]:
+        """The name without secrets, also one that is spread over its labels, and their marks."""
         for text in (question.text, question.name, question.text.replace(".", "")):
             screened, marks = self._screen(text)
             if marks:
-                return screened
-        return question.name
+                return screened, marks
+        return question.name, ()
+
+    def _overhear(self, data: bytes) -> None:
+        """Put down the secrets in what was sent to us and is no name that is asked for."""
+        marks = self._screen(data.decode("latin-1"))[1] if data else ()
+        if marks:
+            self._asked.setdefault(" ".join(marks), Counter())[0] += 1
 
 
 def _answer(

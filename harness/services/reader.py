@@ -1,8 +1,7 @@
 """Reads the requests that come in on one connection, in whatever pieces they come.
 
-A client that tries again, or that measures, sends the very same bytes again. A small request
-that came in one piece is remembered until the next one comes; if its bytes come once more
-between two requests, they mean what they meant, and are not parsed.
+What comes in one piece between two requests, and repeats the last one or its head, is recalled
+and not parsed.
 """
 
 from __future__ import annotations
@@ -12,15 +11,14 @@ from typing import Final, Protocol
 
 import httptools
 
-from harness.services.base import Incoming, Notes
+from harness.services.base import Incoming
 from harness.services.framing import USUAL, Manner
+from harness.services.recall import Recall
 
 MOST_BODY: Final = 64 << 20
 MOST_HEAD: Final = 256 << 10
 
 _KEPT_GARBAGE: Final = 64 << 10
-_MOST_REMEMBERED: Final = 16 << 10
-_PECULIAR: Final = ("expect", "upgrade")
 
 
 @lru_cache(maxsize=256)
@@ -57,8 +55,8 @@ class Reader:
         self._ears = ears
         self._parser = httptools.HttpRequestParser(self)
         self._partial = b""
-        self._piece = b""
-        self._meaning: Incoming | None = None
+        self._last: Incoming | None = None
+        self._recall: Recall | None = None
         self._new_message()
 
     def feed(self, data: bytes) -> None:
@@ -68,10 +66,9 @@ class Reader:
             Unreadable: it is no HTTP, or too large; nothing may be fed any more.
         """
         between = not (self._in_head or self._in_body)
-        if between and self._meaning is not None and data == self._piece:
-            self._ears.heard(self._again(self._meaning), USUAL)
+        if between and self._recall is not None and self._recalled(self._recall, data):
             return
-        self._meaning = None
+        self._last = None
         self._heard = 0
         self._partial = self._partial + data if self._partial else data
         try:
@@ -86,17 +83,20 @@ class Reader:
         elif len(self._partial) > MOST_HEAD:
             raise Unreadable(431, f"the request's head is longer than {MOST_HEAD} bytes")
 
-    def _remember(self, piece: bytes, *, between: bool) -> None:
-        """Keep what came, if it was one small request from its first byte to its last."""
-        if between and self._heard == 1 and not self.within and len(piece) <= _MOST_REMEMBERED:
-            self._piece = piece
-        else:
-            self._meaning = None
+    def _remember(self, data: bytes, *, between: bool) -> None:
+        """Keep what has come, if it was one request from its first byte to its last."""
+        self._recall = None
+        if between and self._heard == 1 and self._last is not None and not self.within:
+            self._recall = Recall.of(data, self._last)
 
-    def _again(self, meaning: Incoming) -> Incoming:
-        if meaning.notes is None:
-            meaning = self._meaning = meaning._replace(notes=Notes())
-        return meaning
+    def _recalled(self, recall: Recall, data: bytes) -> bool:
+        incoming = recall.again(data)
+        if incoming is None:
+            incoming = recall.alike(data)
+            if incoming is None or not self._ears.hold(len(incoming.body)):
+                return False
+        self._ears.heard(incoming, USUAL)
+        return True
 
     def _parse(self, data: bytes) -> None:
         while data:
@@ -129,8 +129,8 @@ class Reader:
     def stop(self) -> None:
         """Forget everything; the parser knows this reader, and this reader the parser."""
         self._new_message()
-        self._partial = self._piece = b""
-        self._meaning = None
+        self._partial = b""
+        self._last = self._recall = None
         del self._parser
 
     # -- called by the parser
@@ -196,8 +196,7 @@ class Reader:
         keep = parser.should_keep_alive()
         manner = Manner(bodiless, old, keep) if bodiless or old or not keep else USUAL
         self._heard += 1
-        if manner is USUAL and not any(map(self._headers.__contains__, _PECULIAR)):
-            self._meaning = incoming
+        self._last = incoming if manner is USUAL else None
         self._ears.heard(incoming, manner)
 
     def _incoming(self, body: bytes) -> Incoming:

@@ -41,15 +41,51 @@ PIECES = [
 ]
 
 
+NAMES = ["content-length", "Content-Length", "CONTENT-LENGTH"]
+LENGTHS = ["{}", "{}", "{}", " {} ", "00{}", "+{}", "{}, {}", "{}0", "1", "", "9" * 30]
+BODIES_SENT = st.sampled_from([b"", b"{}", b"[]", b"two", b"\r\n", INNER, b"x" * 20_000])
+HEADERS = ["x-a: b", "x-a:b", "host: 2", "transfer-encoding: chunked", "x: content-length: 2"]
+
+
+@st.composite
+def lengthy(draw):
+    """A request with a body whose length it says rightly, wrongly, or oddly."""
+    body = draw(BODIES_SENT)
+    length = draw(st.sampled_from(LENGTHS)).replace("{}", str(len(body)))
+    lines = draw(st.lists(st.sampled_from(HEADERS), max_size=2))
+    lines.insert(draw(st.integers(0, 2)), f"{draw(st.sampled_from(NAMES))}: {length}")
+    head = [f"POST {draw(st.sampled_from(['/', '/2']))} HTTP/1.1", *lines]
+    return ("\r\n".join(head) + "\r\n\r\n").encode() + body
+
+
+@st.composite
+def bodies_below_one_head(draw):
+    """A request, and the same with another body, of another length or of the one it had."""
+    first = draw(lengthy())
+    head, _, body = first.partition(b"\r\n\r\n")
+    other = draw(BODIES_SENT)
+    right = head.replace(str(len(body)).encode(), str(len(other)).encode())
+    return [first, draw(st.sampled_from([head, right])) + b"\r\n\r\n" + other]
+
+
+FEW = st.one_of(
+    st.sampled_from(PIECES).flatmap(lambda piece: st.sampled_from([[piece], [piece] * 2])),
+    lengthy().map(lambda piece: [piece]),
+    bodies_below_one_head(),
+    bodies_below_one_head().map(lambda pair: [*pair, pair[1], pair[0]]),
+)
+
+
 class Listener:
     """What a reader says of the pieces that it is fed."""
 
     def __init__(self) -> None:
         self.said: list[object] = []
         self.remembered = 0
+        self.parsed = 0
 
     def listen(self, pieces: Sequence[bytes]) -> list[object]:
-        reader = Reader(1, self)
+        self.reader = reader = Reader(1, self)
         try:
             for piece in pieces:
                 reader.feed(piece)
@@ -61,6 +97,7 @@ class Listener:
 
     def heard(self, incoming: Incoming, manner: Manner) -> None:
         self.remembered += incoming.notes is not None
+        self.parsed += incoming.headers is self.reader._headers
         self.said.append((incoming[:5], manner))
 
     def asked_first(self) -> None:
@@ -70,7 +107,7 @@ class Listener:
         return size >= 0
 
 
-@given(st.lists(st.sampled_from(PIECES).flatmap(lambda p: st.sampled_from([[p], [p, p]]))))
+@given(st.lists(FEW))
 def test_a_reader_that_remembers_hears_what_one_hears_that_cannot(chosen):
     pieces = [piece for few in chosen for piece in few]
     each_byte = [bytes([byte]) for byte in b"".join(pieces)]
@@ -94,6 +131,24 @@ def test_only_a_small_request_that_came_in_one_piece_is_remembered(pieces, remem
     listener.listen(pieces)
 
     assert listener.remembered == remembered
+
+
+@pytest.mark.parametrize(
+    ("pieces", "parsed"),
+    [
+        ([post(b"a"), post(b"b"), post(b"long" * 9), post(b"c")], 1),
+        ([post(b"a"), post(b"b"), post(b"b"), post(b"c"), post(b"c")], 1),
+        ([post(b"a"), post(b"b", "/other"), post(b"c", "/other")], 2),
+        ([post(b"a"), post(b"x" * 20_000), post(b"b")], 3),
+        ([get(), get("/other"), get()], 3),
+    ],
+)
+def test_a_head_that_comes_again_is_not_parsed_for_another_body(pieces, parsed):
+    listener = Listener()
+    listener.listen(pieces)
+
+    assert listener.parsed == parsed
+    assert len(listener.said) == len(pieces) + 1
 
 
 SCRIPT = [
