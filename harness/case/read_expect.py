@@ -48,7 +48,7 @@ def _written(item: Any) -> tuple[str | None, str]:
 
 def _expectation(r: Reading, path: Keys, item: Mapping[str, Any], name: str) -> Expectation | None:
     oracles = [key for key in item if key in r.tables.oracles]
-    if name == CONTAINMENT:
+    if name == CONTAINMENT or (name == SECRETS and SECRETS not in item):
         hint = "write another id"
         r.fail((*path, "id"), f"the id {name} belongs to the harness", hint)
     if len(oracles) > 1:
