@@ -49,13 +49,18 @@ class CaseErrors(Exception):
         super().__init__("\n".join(str(error) for error in self.errors))
 
 
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that ``name`` most likely stands for, if any is near enough."""
+    folded = {candidate.casefold(): candidate for candidate in sorted(known)}
+    close = difflib.get_close_matches(name.casefold()[:80], folded, n=1, cutoff=0.6)
+    return folded[close[0]] if close else None
+
+
 def nearest(name: str, known: Iterable[str], *, say: str = "write") -> str:
     """A hint: the known name that ``name`` most likely stands for, else all of them."""
     names = sorted(known)
-    folded = {candidate.casefold(): candidate for candidate in names}
-    close = difflib.get_close_matches(name.casefold()[:80], folded, n=1, cutoff=0.6)
-    if close:
-        return f"did you mean {folded[close[0]]}?"
+    if close := closest(name, names):
+        return f"did you mean {close}?"
     if not names:
         return "nothing can be written here"
     shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")

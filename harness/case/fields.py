@@ -196,7 +196,7 @@ STEPS: Schema = listing(
         record(
             "wait, run, kill or restart",
             {
-                "wait": choice("until the main process has ended", "exit"),
+                "wait": choice("until the main process has ended; at_most: how long", "exit"),
                 "at_most": formatted("duration", "with wait: how long"),
                 "then": choice(
                     "with at_most: what is done after that",

@@ -5,13 +5,14 @@ jsonschema finds them; of several branches the one that fits best is explained, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from harness.case import grammar
-from harness.case.errors import nearest, quoted
-from harness.case.words import kind_of, kinds_in_words, name_of, write
+from harness.case.advice import expected, instead, of_several
+from harness.case.errors import closest, nearest, quoted
+from harness.case.words import kind_of, name_of, write
 from harness.case.yaml_build import Keys
 
 #: A ``ValidationError`` of jsonschema, whose own types admit values that it never gives.
@@ -28,6 +29,8 @@ class Flaw:
         hint: what to write.
         at_key: the place is the key of ``path``, not its value.
         harmless: the rest of what it is in can still be read.
+        means: the known key that an unknown one most likely stands for.
+        lacks: keys of which one is not there; no flaw of its own where another means it.
     """
 
     path: Keys
@@ -35,6 +38,13 @@ class Flaw:
     hint: str = ""
     at_key: bool = False
     harmless: bool = False
+    means: str = ""
+    lacks: frozenset[str] = frozenset()
+
+    @property
+    def within(self) -> Keys:
+        """The map that it is about."""
+        return self.path[:-1] if self.at_key else self.path
 
 
 def explain(error: Error, path: Keys) -> Iterator[Flaw]:
@@ -50,13 +60,29 @@ def explain(error: Error, path: Keys) -> Iterator[Flaw]:
         yield from words(error, here)
 
 
+def told(flaws: Iterable[Flaw]) -> Iterator[Flaw]:
+    """Each once; what lacks a key is left out where an unknown key most likely means it."""
+    each = list(flaws)
+    meant = {(flaw.within, flaw.means) for flaw in each if flaw.means}
+    lacking = {(flaw.within, name) for flaw in each for name in flaw.lacks}
+    seen = set()
+    for flaw in each:
+        known = (flaw.path, flaw.message) in seen
+        seen.add((flaw.path, flaw.message))
+        if not known and meant.isdisjoint((flaw.within, name) for name in flaw.lacks):
+            here = (flaw.within, flaw.means)
+            yield replace(flaw, harmless=False) if here in lacking else flaw
+
+
 def _unknown_keys(error: Error, here: Keys) -> Iterator[Flaw]:
     known = error.schema.get("properties", {})
     noun = error.schema.get("title", "key")
     for key in error.instance:
         if key not in known:
-            hint = nearest(key, (name for name in known if noun == "key" or name != "id"))
-            yield Flaw((*here, key), f"unknown {noun} {quoted(key)}", hint, True, noun == "key")
+            names = [name for name in known if noun == "key" or name != "id"]
+            message, means = f"unknown {noun} {quoted(key)}", closest(key, names) or ""
+            harmless = noun == "key"
+            yield Flaw((*here, key), message, nearest(key, names), True, harmless, means)
 
 
 def _name_of_key(error: Error, here: Keys) -> Iterator[Flaw]:
@@ -85,43 +111,40 @@ def _missing(error: Error, here: Keys) -> Iterator[Flaw]:
                 here,
                 f"{name_of(here)} lacks {name}",
                 write((*here, name), error.schema.get("properties", {}).get(name, {})),
+                lacks=frozenset({name}),
             )
 
 
 def _type(error: Error, here: Keys) -> Iterator[Flaw]:
-    wanted = error.validator_value
-    kinds = [wanted] if isinstance(wanted, str) else list(wanted)
-    hint = _type_hint(kinds, error) or write(here, error.schema)
-    expected = kinds_in_words(wanted)
-    yield Flaw(here, f"expected {expected}, came {kind_of(error.instance)}", hint)
-
-
-def _type_hint(kinds: list[str], error: Error) -> str:
-    value = error.instance
-    if "string" in kinds and isinstance(value, bool | int | float):
-        return "put it in quotes"
-    if "boolean" in kinds and value in ("yes", "no", "on", "off"):
-        return "write true or false"
-    return ""
+    if "enum" in error.schema or "const" in error.schema:
+        return  # told by those
+    hint = instead(error.instance, error.schema, name_of(here)) or write(here, error.schema)
+    message = f"expected {expected(error.schema)}, came {kind_of(error.instance)}"
+    yield Flaw(here, message, hint)
 
 
 def _enum(error: Error, here: Keys) -> Iterator[Flaw]:
     noun = error.schema.get("title")
     known = [value if isinstance(value, str) else quoted(value) for value in error.validator_value]
     value = error.instance
-    if noun == "subject" and value == "command":
-        hint = 'write command: [PROGRAM, "{task}"]'
-    else:
-        hint = nearest(str(value), known)
-    message = (
+    hint = instead(value, error.schema)
+    if not hint:
+        hint = write(here, error.schema) if len(known) == 1 else ""
+        near = nearest(str(value), known)
+        hint = hint if hint and not closest(str(value), known) else near
+    yield Flaw(here, _unknown(noun, value, here), hint)
+
+
+def _unknown(noun: str | None, value: object, here: Keys) -> str:
+    return (
         f"unknown {noun} {quoted(value)}" if noun else f"{name_of(here)} cannot be {quoted(value)}"
     )
-    yield Flaw(here, message, hint)
 
 
 def _const(error: Error, here: Keys) -> Iterator[Flaw]:
-    value = error.validator_value
-    yield Flaw(here, f"expected {value!r}, came {kind_of(error.instance)}", f"write {value!r}")
+    wanted = expected(error.schema)
+    hint = instead(error.instance, error.schema) or f"write {wanted}"
+    yield Flaw(here, f"expected {wanted}, came {kind_of(error.instance)}", hint)
 
 
 def _pattern(error: Error, here: Keys) -> Iterator[Flaw]:
@@ -177,7 +200,8 @@ def _dependent(error: Error, here: Keys) -> Iterator[Flaw]:
     for key, needed in error.validator_value.items():
         for name in needed:
             if key in error.instance and name not in error.instance:
-                yield Flaw((*here, key), f"{key} goes only with {name}", f"write {name} too", True)
+                message, hint = f"{key} goes only with {name}", f"write {name} too"
+                yield Flaw((*here, key), message, hint, True, lacks=frozenset({name}))
 
 
 def _branches(error: Error, here: Keys) -> Iterator[Flaw]:
@@ -190,22 +214,28 @@ def _branches(error: Error, here: Keys) -> Iterator[Flaw]:
     for inner in error.context or ():
         grouped.setdefault(int(inner.schema_path[0]), []).append(inner)
     fitting = [errors for errors in grouped.values() if not any(map(_other_type, errors))]
+    best = min(fitting, key=lambda errors: (_no_choice(errors), len(errors)), default=None)
     if not grouped:
         yield Flaw(here, "fits more than one form", error.schema.get("description", ""))
-    elif not fitting:
+    elif best is None or _no_choice(best):
         yield _no_form(error, here)
     else:
-        best = min(fitting, key=lambda errors: (_no_choice(errors), len(errors)))
         base = here[: len(here) - len(error.absolute_path)]
         for inner in best:
             yield from explain(inner, base)
 
 
 def _no_form(error: Error, here: Keys) -> Flaw:
-    forms = dict.fromkeys(_form(branch) for branch in error.validator_value)
-    words = [str(branch["const"]) for branch in error.validator_value if "const" in branch]
-    hint = nearest(error.instance, words) if words and isinstance(error.instance, str) else ""
-    return Flaw(here, f"expected {' or '.join(forms)}, came {kind_of(error.instance)}", hint)
+    branches, value = error.validator_value, error.instance
+    noun = next((branch["title"] for branch in branches if "title" in branch), None)
+    if noun and isinstance(value, str):
+        message = _unknown(noun, value, here)
+    else:
+        forms = dict.fromkeys(map(expected, branches))
+        message = f"expected {' or '.join(forms)}, came {kind_of(value)}"
+    if noun == "subject" and value == "command":
+        return Flaw(here, message, 'write command: [PROGRAM, "{task}"]')
+    return Flaw(here, message, of_several(value, branches))
 
 
 def _other_type(error: Error) -> bool:
@@ -217,14 +247,6 @@ def _no_choice(errors: list[Error]) -> bool:
     return any(not error.path and error.validator == "enum" for error in errors)
 
 
-def _form(branch: Mapping[str, Any]) -> str:
-    if "enum" in branch:
-        return " or ".join(str(value) for value in branch["enum"][:6])
-    if "const" in branch:
-        return str(branch["const"])
-    return kinds_in_words(branch.get("type", "")) or "another form"
-
-
 def _one_key(error: Error, here: Keys, names: list[str]) -> Flaw:
     present = [name for name in error.instance if name in names]
     choice = ", ".join(names)
@@ -233,7 +255,8 @@ def _one_key(error: Error, here: Keys, names: list[str]) -> Flaw:
             (*here, present[1]), f"{present[1]} stands beside {present[0]}", "keep one", True
         )
     amount = "exactly one" if error.validator == "oneOf" else "at least one"
-    return Flaw(here, f"{name_of(here)} has none of {choice}", f"write {amount} of them")
+    message, hint = f"{name_of(here)} has none of {choice}", f"write {amount} of them"
+    return Flaw(here, message, hint, lacks=frozenset(names))
 
 
 _EXPLAIN: Mapping[str, Callable[[Error, Keys], Iterator[Flaw]]] = {

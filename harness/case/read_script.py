@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from harness.case import grammar
-from harness.case.errors import quoted
+from harness.case.errors import closest, quoted
+from harness.case.fields import FIELDS
 from harness.case.model import Call, Params, ScriptStep, ServiceDecl, Step, SubjectRef
 from harness.case.reading import Reading, with_defaults
 from harness.case.validate import flaws, validator
@@ -135,7 +136,7 @@ def read_subjects(r: Reading) -> tuple[SubjectRef, ...]:
     both = [key for key in ("subject", "subjects") if r.peek((key,)) is not None]
     if len(both) == 2:
         r.fail(("subjects",), "subjects stands beside subject", "keep one of them", key=True)
-    if not both and isinstance(r.doc.data, dict):
+    if not both and isinstance(r.doc.data, dict) and not _misspelt(r.doc.data):
         r.fail((), "the case lacks subject", "write subject: NAME, or subjects: [NAME, …]")
     found: dict[str, SubjectRef] = {}
     places = list(r.items(("subjects",)))
@@ -147,6 +148,11 @@ def read_subjects(r: Reading) -> tuple[SubjectRef, ...]:
             r.fail(path, f"the subject {one.name} is here twice", "make a case of its own for it")
         found[one.name] = one
     return tuple(found.values())
+
+
+def _misspelt(keys: Iterable[str]) -> bool:
+    """Whether a key of the case that is unknown most likely means its subjects."""
+    return any(closest(key, FIELDS) in {"subject", "subjects"} for key in keys if key not in FIELDS)
 
 
 def _subject(r: Reading, path: Keys, value: Any) -> SubjectRef:

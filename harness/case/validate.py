@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from harness.case import grammar
-from harness.case.flaws import Flaw, explain
+from harness.case.flaws import Flaw, explain, told
 from harness.case.yaml_build import Keys
 
 if TYPE_CHECKING:
@@ -22,12 +22,7 @@ def validator(schema: Mapping[str, Any]) -> Validator:
 
 def flaws(check: Validator, data: Any, path: Keys = ()) -> Iterator[Flaw]:
     """Everything that is wrong with the structure of ``data``, which lies at ``path``."""
-    seen: set[tuple[Keys, str]] = set()
-    for error in check.iter_errors(data):
-        for flaw in explain(error, path):
-            if (flaw.path, flaw.message) not in seen:
-                seen.add((flaw.path, flaw.message))
-                yield flaw
+    yield from told(flaw for error in check.iter_errors(data) for flaw in explain(error, path))
 
 
 @functools.cache

@@ -18,6 +18,17 @@ KINDS: Final[Mapping[str, str]] = {
     "boolean": "true or false",
     "null": "nothing",
 }
+#: What a text in one of the formats of the grammar is.
+NOUNS: Final[Mapping[str, str]] = {
+    "duration": "a duration",
+    "size": "a size",
+    "regex": "a regular expression",
+    "glob": "a glob",
+    "date": "a date",
+    "instant": "a point in time",
+    "version-range": "a range of versions",
+    "signal": "a signal",
+}
 _SAMPLES: Final[Mapping[str, str]] = {
     "object": "{…}",
     "array": "[…]",
@@ -39,6 +50,14 @@ def kind_of(value: Any) -> str:
     if isinstance(value, list):
         return "a list"
     return f"the text {quoted(value)}" if isinstance(value, str) else f"the number {quoted(value)}"
+
+
+def is_a(value: Any, kind: str) -> bool:
+    """Whether a value is of a schema's ``type``; true and false are no numbers."""
+    if isinstance(value, bool):
+        return kind == "boolean"
+    kinds = {"object": dict, "array": list, "string": str, "integer": int, "number": int | float}
+    return isinstance(value, kinds.get(kind, ()))
 
 
 def kinds_in_words(kind: str | list[str]) -> str:
@@ -67,11 +86,17 @@ def write(path: Keys, schema: Mapping[str, Any]) -> str:
     return f"write {description}" if description else ""
 
 
+def examples_of(schema: Mapping[str, Any]) -> list[str]:
+    """Examples of text that a schema, or its format, gives."""
+    published = PUBLISHED.get(schema.get("format", ""), {})
+    return [*map(str, schema.get("examples", ())), *published.get("examples", ())]
+
+
 def sample(schema: Mapping[str, Any]) -> str:
     """Something that fits a schema, or stands for it."""
-    published = PUBLISHED.get(schema.get("format", ""), {})
-    examples = (*schema.get("examples", ()), *published.get("examples", ()))
-    for value in (*examples, *schema.get("enum", ())):
-        return value if isinstance(value, str) else quoted(value)
+    for branch in (schema, *schema.get("oneOf", ()), *schema.get("anyOf", ())):
+        for value in (*examples_of(branch), *branch.get("enum", ()), branch.get("const")):
+            if value is not None:
+                return value if isinstance(value, str) else quoted(value)
     kind = schema.get("type", "")
     return _SAMPLES.get(kind if isinstance(kind, str) else kind[0], "…")

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
 
-from harness.case.errors import CaseError, CaseErrors
+from harness.case.errors import CaseError, CaseErrors, quoted
 from harness.case.model import Where
 from harness.case.yaml_build import Builder, Keys, Mark
 
@@ -28,6 +28,10 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _UNPRINTABLE: Final = re.compile(
     "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
+_NO_COLON: Final = "could not find expected ':'"
+_IN_PLAIN: Final = "mapping values are not allowed"
+_COLON: Final = re.compile(r":(?:\s|$)")
+_ENTRY: Final = re.compile(r"[ -]*(?P<key>[A-Za-z_][\w.-]*)(?P<colon>:?)(?P<rest>[^:]*)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,12 +147,59 @@ def _syntax(error: yaml.MarkedYAMLError, text: str, file: str) -> CaseErrors:
     here = lines[line] if line < len(lines) else ""
     if "\t" in here[: column + 1] and not here[: column + 1].strip():
         hint = "indent with spaces, not tabs"
-    elif "mapping values are not allowed" in problem:
+    elif found := _without_colon(error, lines):
+        return _refused(file, *found)
+    elif _IN_PLAIN in problem:
         hint = "put text that contains ': ' in quotes"
     else:
         hint = "check indentation, quotes and brackets"
     context = f" ({error.context})" if error.context else ""
     return _refused(file, f"is no YAML: {problem}{context}", hint, (line + 1, column + 1))
+
+
+def _without_colon(
+    error: yaml.MarkedYAMLError, lines: Sequence[str]
+) -> tuple[str, str, Mark] | None:
+    """Where the parser stumbles behind a key without its colon: what to say of that key.
+
+    The parser has read the key as the first line of a text that goes on below it.
+    """
+    problem, mark = error.problem or "", error.problem_mark
+    if _NO_COLON in problem and error.context_mark is not None:
+        start = error.context_mark.line
+    elif _IN_PLAIN in problem and mark is not None:
+        before = lines[mark.line][: mark.column]
+        start = mark.line if _COLON.search(before) else _first_of_text(lines, mark.line)
+        if start == mark.line:
+            return None
+    else:
+        return None
+    entry = _ENTRY.match(lines[start])
+    if entry is None:
+        return None
+    key, colon, rest = entry["key"], entry["colon"], entry["rest"].strip()
+    lacks = "space after the colon of" if colon else "colon after the key"
+    place = (start + 1, entry.end("key" if not colon else "colon") + 1)
+    return f"is no YAML: there is no {lacks} {quoted(key)}", f"write {key}: {rest}".rstrip(), place
+
+
+def _first_of_text(lines: Sequence[str], line: int) -> int:
+    """The line at which a plain text that reaches ``line`` starts; ``line`` if as a value."""
+    start = line
+    while start and _goes_on(lines[start - 1], lines[start]):
+        start -= 1
+    above = lines[start - 1] if start else ""
+    value = bool(_COLON.search(above)) and not above.rstrip().endswith(":")
+    return line if value and _indent(above) < _indent(lines[start]) else start
+
+
+def _goes_on(above: str, line: str) -> bool:
+    """Whether a text of the line above, with no key of its own, can reach this line."""
+    return bool(above.strip()) and not line.lstrip().startswith("- ") and not _COLON.search(above)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" -"))
 
 
 def _refused(file: str, message: str, hint: str, mark: Mark = (1, 1)) -> CaseErrors:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -154,6 +155,14 @@ def test_the_cases_that_are_shipped_are_valid(tmp_path: Path):
             "secrets: [A]\nexpect: [{secrets: {absent: true, except: [mdel]}}]",
             "3:44: .*did you mean model",
         ),
+        ("expect: [{files: {root: home, changed-only: [a]}}]", "2:31: .*mean changed_only[?]$"),
+        ("expect: [{requests: {exatly: 2}}]", "2:22: .*did you mean exactly[?]$"),
+        ("expect: [{file: {paht: a, equals: x}}]", "2:18: .*did you mean path[?]$"),
+        ('expect: [{exit: "0"}]', "2:17: .*write 0 without quotes, or nonzero$"),
+        ('expect: [{exit: ["0"]}]', "2:18: .*write 0 without quotes$"),
+        ("expect: [{processes: 0}]", "2:22: .*write {left: 0}$"),
+        ("expect: [{processes: {left: 0, after: 1}}]", "2:39: .*a duration such as 1s$"),
+        ("expect: [{secrets: {absent: yes}}]", "2:29: .*write true$"),
         ("faults: [{fault: filesystem.full, with: {free: lots}}]", "2:48: 'lots' is no size"),
         ("faults: [{fault: clock.set, with: {at: soon}}]", "2:40: 'soon' is no point in time"),
         ("services: {http: {up: [{on: GET /, reply: {body: a, json: 1}}]}}", "2:5[0-9]: "),
@@ -162,5 +171,8 @@ def test_the_cases_that_are_shipped_are_valid(tmp_path: Path):
 def test_what_the_extensions_refuse_is_told_at_its_place(more: str, says: str, tmp_path: Path):
     path = write(tmp_path, "a.yaml", f"case: a\n{more}\nsubject: codex\n")
 
-    with pytest.raises(CaseErrors, match=says):
+    with pytest.raises(CaseErrors) as caught:
         load_case(path)
+
+    (error,) = caught.value.errors
+    assert re.search(says, str(error))

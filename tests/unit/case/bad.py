@@ -38,6 +38,29 @@ def bad(name: str, more: str, *says: str, head: str = "case: x\nsubject: codex\n
 SYNTAX = [
     bad("a tab as indentation", "home:\n§\ta: b\n", "spaces, not tabs"),
     bad("a colon in plain text", "title: one§: two\n", "in quotes"),
+    bad(
+        "a key without its colon",
+        "script§\n  - {say: a}\n",
+        "after the key 'script'; write script:",
+    ),
+    bad("a key without its colon above a list", "script§\n- {say: a}\n", "after the key 'script'"),
+    bad(
+        "a key without its colon above a map", "sandbox§\n  limits: {pids: 5}\n", "write sandbox:$"
+    ),
+    bad("a key without its colon at the end", "script§\n", "after the key 'script'"),
+    bad("a key without its colon before its value", "title§ a\ntask: b\n", "write title: a$"),
+    bad("a key without the space after its colon", "title:§a\ntask: b\n", "no space.*title: a$"),
+    bad(
+        "a key without its colon in a list",
+        "faults:\n  - fault§ model.reset\n    times: 1\n",
+        "write fault: model.reset$",
+    ),
+    bad(
+        "an entry of a list without its colon",
+        "steps:\n  - start\n  - wait§ exit\n    at_most: 3s\n",
+        "write wait: exit$",
+    ),
+    bad("a colon in plain text that goes on below", "title: a\n  b\n  c§: d\n", "in quotes"),
     bad("a quote without end", 'title: "one\n§', "no YAML"),
     bad("a bracket without end", "tags: [a, b\n§", "no YAML"),
     bad("a key twice", "title: a\n§title: b\n", "a second time, first at line 3, column 1"),
@@ -94,9 +117,105 @@ STRUCTURE = [
     bad("a folder that is none", "home: {a: {dir: §false}}\n", "false"),
 ]
 
+KINDS = [
+    bad(
+        "a duration without unit",
+        "faults: [{fault: process.kill, when: {after: §5}}]\n",
+        "expected a duration, came the number 5; write a duration such as 5s$",
+    ),
+    bad(
+        "a duration for a trigger",
+        "faults: [{fault: process.kill, when: §5s}]\n",
+        "start or a map.*; write {after: 5s}$",
+    ),
+    bad(
+        "a wait's limit without unit",
+        "steps: [start, {wait: exit, at_most: §20}]\n",
+        "duration such as 20s$",
+    ),
+    bad(
+        "a parameter's duration without unit",
+        "services: {http: {up: []}}\n"
+        "faults: [{fault: upstream.slow, with: {service: up, delay: §2}}]\n",
+        "a duration such as 2s$",
+    ),
+    bad(
+        "a number of times in quotes",
+        'faults: [{fault: model.truncate, times: §"1"}]\n',
+        "write 1 without quotes, or always$",
+    ),
+    bad(
+        "a repeat in quotes", 'script: [{say: a, repeat: §"2"}]\n', "write 2 without quotes, or al"
+    ),
+    bad(
+        "a number of times in another word",
+        "faults: [{fault: model.truncate, times: §forever}]\n",
+        "write a whole number or always$",
+    ),
+    bad(
+        "a fraction of times",
+        "faults: [{fault: model.truncate, times: §1.5}]\n",
+        "number 1.5; write a whole number or always$",
+    ),
+    bad("a number in quotes", 'sandbox: {limits: {pids: §"60"}}\n', "write 60 without quotes$"),
+    bad(
+        "a request in quotes",
+        'faults: [{fault: process.kill, when: {request: §"1"}}]\n',
+        "write 1 w",
+    ),
+    bad("seconds as a duration", "sandbox: {limits: {seconds: §2m}}\n", "write 120$"),
+    bad("true in quotes", 'workspace: {git: §"true"}\n', "write true without quotes$"),
+    bad("a word for true alone", "home: {a: {dir: §yes}}\n", "write true$"),
+    bad("true where a word is", "leftover: §true\n", "cannot be true; write leftover: allowed"),
+    bad("a size in bytes", "sandbox: {limits: {memory: §1073741824}}\n", "a size such as 1GiB$"),
+    bad("a year for a date", "quarantine: {owner: a, reason: b, until: §2031}\n", "as 2031-12-31$"),
+    bad(
+        "a year for a point in time", "sandbox: {clock: {at: §2031}}\n", "as 2031-02-03T04:05:06Z$"
+    ),
+    bad(
+        "a number for a range of versions",
+        "known: [{subject: codex, version: §1.2, breaks: [containment], because: b, since: s}]\n",
+        "a range of versions such as >=1.2,<2$",
+    ),
+    bad("a true for a signal", "steps: [start, {kill: §true}]\n", "write a signal such as TERM$"),
+    bad("a mode without its zero", "home: {a: {text: x, mode: §644}}\n", "with its leading zero$"),
+    bad("a word for a list", "secrets: §API\n", "write .API.$"),
+    bad("a map for a list", "expect: §{home: untouched}\n", "put it in a list"),
+    bad("a fault's name alone", "faults: [§model.status]\n", "write {fault: model.status}$"),
+    bad("a number for a planted file", "home: {a: §5}\n", "put it in quotes$"),
+]
+
+MISSPELT = [
+    bad("a fault, misspelt", "faults: [{§fualt: model.reset}]\n", "did you mean fault"),
+    bad(
+        "a kind of trigger, misspelt",
+        "faults: [{fault: process.kill, when: {§reqest: 1}}]\n",
+        "mean r",
+    ),
+    bad("a kind of planted file, misspelt", "home: {a: {§txt: x}}\n", "mean text"),
+    bad(
+        "a kind of sabotage, misspelt",
+        "sabotage: [{name: a, breaks: [containment], §pach: 'a:b', drop: x}]\n",
+        "mean patch",
+    ),
+    bad(
+        "an owner, misspelt", "quarantine: {§ownr: a, reason: b, until: 2031-12-31}\n", "mean owner"
+    ),
+    bad(
+        "a parameter, misspelt",
+        "faults: [{fault: model.status, with: {§statsu: 500}}]\n",
+        "mean status",
+    ),
+    Bad("a subject, misspelt", "case: x\n§subjct: codex\n", ("did you mean subject",)),
+]
+
 PLACE = [
     bad("a size without unit", "sandbox: {limits: {memory: §2GB}}\n", "no size"),
-    bad("a size that is a number", "sandbox: {limits: {memory: §1024}}\n", "expected text"),
+    bad(
+        "a size that is a number",
+        "sandbox: {limits: {memory: §1024}}\n",
+        "expected a size.*such as 1024MiB$",
+    ),
     bad(
         "a disk above memory",
         "sandbox: {limits: {memory: 1GiB, disk: §2GiB}}\n",
@@ -442,6 +561,8 @@ REST = [
 BAD = [
     *SYNTAX,
     *STRUCTURE,
+    *KINDS,
+    *MISSPELT,
     *PLACE,
     *SUBJECTS,
     *SCRIPT,
