@@ -194,16 +194,21 @@ def choose(
     ``auto`` takes the first that has every needed capability, else the first available one,
     whose gaps are then reported.
     """
-    candidates = [p for p in probes.values() if wanted in ("auto", p.backend)]
-    up = [p for p in candidates if p.available]
-    for probe in up:
-        if needed <= _available(probe):
+    first: Probe | None = None
+    lacks = []
+    for probe in probes.values():  # which may be looked at only now, one after the other
+        if wanted not in ("auto", probe.backend):
+            continue
+        if not probe.available:
+            why = f"{probe.backend}: {probe.reason}"
+            lacks.append(Lack(Reason.BACKEND_MISSING, why, probe.remedy))
+        elif needed <= _available(probe):
             return probe, ()
-    if up:
-        return up[0], [_missing(up[0], name) for name in sorted(needed - _available(up[0]))]
-    return None, [
-        Lack(Reason.BACKEND_MISSING, f"{p.backend}: {p.reason}", p.remedy) for p in candidates
-    ]
+        else:
+            first = first or probe
+    if first is None:
+        return None, lacks
+    return first, [_missing(first, name) for name in sorted(needed - _available(first))]
 
 
 def _available(probe: Probe) -> frozenset[str]:

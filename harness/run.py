@@ -60,10 +60,25 @@ class Interrupt:
         self.event.set()
 
 
+class _Probes(Mapping[str, Probe]):
+    """What backends find, looked at when it is asked for: one that is not needed costs nothing."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+
+    def __getitem__(self, name: str) -> Probe:
+        return BACKENDS[name].probe()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
 def probe(wanted: str) -> Mapping[str, Probe]:
     """What the backends find, in order of preference; only ``wanted`` unless it is ``auto``."""
-    names = [name for name in BACKENDS if wanted in ("auto", name)]
-    return {name: BACKENDS[name].probe() for name in names}
+    return _Probes([name for name in BACKENDS if wanted in ("auto", name)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,16 @@ class Site:
         """
         with open(f"/proc/{pid}/cgroup", encoding="utf-8", errors="surrogateescape") as file:
             places = hierarchies.hierarchies(self.mountinfo, file.read())
+        places.sort(
+            key=lambda place: place.unified
+        )  # where both are, version 1 has the controllers
         own = {place.path: place for place in places if container in place.own}
+        if not own:
+            msg = (
+                f"process {pid}, as the engine says, is none of a container to us: engine and "
+                "harness are on two machines, or count processes in two pid namespaces"
+            )
+            raise Failed(msg)
         by_name: dict[str, int] = {}
         unified: set[str] = set()
         folders = []
@@ -40,9 +49,12 @@ class Site:
                 os.open(place.own, os.O_RDONLY | os.O_DIRECTORY, dir_fd=self.folders[path])
             )
             names = _controllers(folders[-1]) if place.unified else place.controllers
-            by_name |= dict.fromkeys(names & _WANTED - by_name.keys(), folders[-1])
-            unified |= names if place.unified else set()
-        group = groups.Group(by_name, folders, "memory" in unified, "freezer" in unified, _HOLDER)
+            fresh = names & _WANTED - by_name.keys()
+            by_name |= dict.fromkeys(fresh, folders[-1])
+            unified |= fresh if place.unified else frozenset()
+        group = groups.Group(
+            by_name, folders, "memory" in unified, "freezer" in unified, ours=_HOLDER
+        )
         if missing := _WANTED - by_name.keys():
             group.close()
             raise Failed(f"the engine made no control group of the container for {sorted(missing)}")

@@ -9,6 +9,7 @@ recorded and nothing is ever written into the engine's storage.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 from collections.abc import Sequence
@@ -55,11 +56,13 @@ class Joined:
         handle = os.pidfd_open(pid)
         self.site.open(pid, container).close()  # so it is that container's, and no other process
         _check_namespaces(pid)
+        _spare(pid)
         kernel.unshare(kernel.NEWNS)
         _show_image(handle)
         kernel.setns(handle, sum(_NAMESPACES.values()))
         first = pid1.fork_below(handle, ours)
         os.close(handle)
+        _allow_ipv6()
         network.raise_loopback()
         return Entered(first, network.counter())
 
@@ -86,6 +89,20 @@ class Joined:
         """Nothing builds the root: it is ready when pid 1 hears of it."""
         del spec
         return {"argv": []}
+
+
+def _spare(pid: int) -> None:
+    """Have the kernel look elsewhere for whom to kill for want of memory, if we may say so."""
+    with contextlib.suppress(PermissionError), open(f"/proc/{pid}/oom_score_adj", "w") as file:
+        file.write("-1000")
+
+
+def _allow_ipv6() -> None:
+    """Engines turn it off in containers; ``::1`` is an address to serve, and others to be seen."""
+    for device in ("all", "default", "lo"):
+        name = f"/proc/sys/net/ipv6/conf/{device}/disable_ipv6"
+        with contextlib.suppress(OSError), open(name, "w") as file:
+            file.write("0")
 
 
 def _check_namespaces(pid: int) -> None:

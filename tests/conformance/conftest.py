@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from sandboxes import wall
 from sandboxes.base import Backend, Limits, Probe, SandboxSpec, Site
@@ -27,16 +28,33 @@ class Place:
     site: Site
 
     @property
+    def shows_an_image(self) -> bool:
+        """Whether the system is an image's and not this machine's."""
+        return self.backend.name in _MARKS
+
+    @property
     def gaps(self) -> frozenset[str]:
         return GAPS[self.backend.name, self.probe.grade]
 
 
-@pytest.fixture(scope="session", params=list(BACKENDS))
+#: Where the tests of the engine must be run, so that a missing one is no reason to skip them.
+ENGINE_WANTED = "SHAKEOUT_TEST_ENGINE"
+_MARKS = {"docker": pytest.mark.engine}
+
+
+def _backends() -> Iterator[ParameterSet]:
+    for name in BACKENDS:
+        yield pytest.param(name, marks=[_MARKS[name]] if name in _MARKS else [])
+
+
+@pytest.fixture(scope="session", params=_backends())
 def backend(request) -> Backend:
     """A backend that works here."""
     backend = BACKENDS[request.param]
     probe = backend.probe()
     if not probe.available:
+        if backend.name in _MARKS and ENGINE_WANTED in os.environ:
+            pytest.fail(f"{backend.name}: {probe.reason} ({probe.remedy})")
         pytest.skip(f"{backend.name}: {probe.reason} ({probe.remedy})")
     return backend
 

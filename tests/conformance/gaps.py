@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 GAPS: Mapping[tuple[str, str], frozenset[str]] = {
     ("bubblewrap", "root"): frozenset({"nest"}),
+    ("docker", "root"): frozenset({"nest"}),
     ("bubblewrap", "user"): frozenset(
         {"nest", "limits.memory", "oom", "files.system", "user.separate", "user.root"}
     ),

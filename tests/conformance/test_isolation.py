@@ -52,7 +52,14 @@ def test_no_file_of_the_host_is_there(room, decoys):
     assert room.shell(f"cat {folder}/public /proc/*/root{folder}/public").out == b""
 
 
-def test_private_files_are_neither_shown_nor_readable(room):
+def test_private_files_are_not_readable(room):
+    assert room.shell("cat /etc/shadow /etc/gshadow").out == b""
+    assert room.ok("ls /home; ls /root 2>/dev/null || true; ls /srv; ls /sys") == "agent"
+
+
+def test_what_is_shown_of_the_host_is_a_list(room, place):
+    if place.shows_an_image:
+        pytest.skip("nothing is shown of the host")
     listed = room.ok(
         "ls /etc /root /run /var/lib /home /srv /mnt /opt 2>/dev/null | tr '\\n' ' '"
     ).split()
@@ -60,8 +67,7 @@ def test_private_files_are_neither_shown_nor_readable(room):
     assert set(listed).isdisjoint(
         {"shadow", "gshadow", "ssh", "sudoers", "docker.sock", "dbus", "systemd"}
     )
-    assert room.shell("cat /etc/shadow /etc/gshadow").out == b""
-    assert room.ok("ls /home; ls /root; ls /var/lib; ls /srv; ls /sys") == "agent"
+    assert room.ok("ls /root; ls /var/lib") == ""
 
 
 def test_nothing_below_the_root_is_readable_that_is_private_on_the_host(room):
@@ -180,7 +186,7 @@ def test_another_user_cannot_become_the_agents_owner(room):
     assert room.shell("su root -c id").code != 0
     assert (
         room.ok(
-            "find / -xdev -perm -4000 -exec sh -c 'test -u \"$1\" && $1 -c id 2>/dev/null' _ {} \\; | grep uid=0 || true"
+            "find / -xdev -perm -4000 -exec sh -c 'test -u \"$1\" && $1 -c id' _ {} \\; 2>/dev/null | grep uid=0 || true"
         )
         == ""
     )

@@ -14,11 +14,13 @@ import pytest
 from sandboxes import clock
 from sandboxes.base import Limits, Listen, ProcessSpec, Root, SandboxSpec
 from sandboxes.errors import SandboxError, SandboxLost
+from sandboxes.registry import BACKENDS
+from tests.conformance import containers
 from tests.conformance.room import Room, alive, children, command, descendants, eventually
 
 ROOT = Path(__file__).parents[2]
 #: Whose death is tried, by backend: the short names of its processes for one sandbox.
-PARTS = {"bubblewrap": ["shakeout-keeper", "init"]}
+PARTS = {name: ["shakeout-keeper", "init"] for name in BACKENDS}
 HARNESS = """
 import sys
 from sandboxes.base import *
@@ -36,13 +38,14 @@ with open("/dev/null", "r+b") as file, BACKENDS[name].site(run) as site:
 
 
 def traces(run: str) -> list[str]:
-    """What carries a run's label on this machine: control groups and mounts."""
+    """What carries a run's label on this machine: control groups, mounts and containers."""
     groups = [
         f"{folder}/{name}"
         for folder, names, _ in os.walk("/sys/fs/cgroup")
         for name in names
         if run in name
     ]
+    groups += containers.of_run(run)
     return groups + [
         line for line in Path("/proc/self/mountinfo").read_text().splitlines() if run in line
     ]

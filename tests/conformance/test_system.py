@@ -18,7 +18,7 @@ def changes(room):
 
 def test_an_untouched_system_has_no_change(room):
     room.ok(
-        "ls -R /etc /usr/bin >/dev/null; cat /etc/passwd; python3 -c 'import json'; find / -xdev >/dev/null 2>&1; true"
+        "ls -R /etc /usr/bin >/dev/null 2>&1; cat /etc/passwd; python3 -c 'import json'; find / -xdev >/dev/null 2>&1; true"
     )
 
     assert changes(room) == {}

@@ -30,7 +30,6 @@ _LIFETIME = 24 * 3600
 _REMOVAL_SECONDS = 20.0
 _POLL = 0.01
 _GONE, _BEING_REMOVED = 404, 409
-_NEVER_FIRST = -1000  # of all processes, the kernel does not kill this one for want of memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +92,9 @@ class Container:
     def _attach(self) -> None:
         """Hold its input open, for as long as this process lives or :meth:`remove` is called."""
         client = self._alive.enter_context(self.engine.client())
-        self._alive.callback(client.attach_socket(self.id, params={"stdin": 1, "stream": 1}).close)
+        stream = client.attach_socket(self.id, params={"stdin": 1, "stream": 1})
+        self._alive.callback(stream.close)
+        self._alive.callback(stream._sock.close)
 
     def remove(self) -> Sequence[str]:
         """Remove it, whatever runs in it; gives what could not be removed."""
@@ -148,7 +149,6 @@ def _config(
         mem_limit=limits.memory,
         memswap_limit=limits.memory,
         pids_limit=limits.pids + 1,
-        oom_score_adj=_NEVER_FIRST,
         log_config={"Type": "none"},
         auto_remove=True,
     )
