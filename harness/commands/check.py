@@ -1,7 +1,8 @@
 """``shakeout check``: say whether case files are valid, and everything that is wrong.
 
-Beyond what makes a case loadable, a case of the suite must have a sabotage, and one of the
-suite or of ``agents/`` that injects no fault must say what its clean control does instead.
+Beyond what makes a case loadable, its programs must be there as far as that can be told without
+a sandbox, a case of the suite must have a sabotage, and one of the suite or of ``agents/`` that
+injects no fault must say what its clean control does instead.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from harness.case.find import Found, find
 from harness.case.load import load_cases
 from harness.case.model import Case
 from harness.commands.answers import listed, refused
+from harness.commands.programs import wrong_programs
 from harness.state import cases_folder
 
 _AGENTS: Final = "agents"
@@ -24,7 +26,11 @@ _AGENTS: Final = "agents"
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument(
-        "paths", nargs="*", type=Path, metavar="PATH", help="case files, folders, suites"
+        "paths",
+        nargs="*",
+        type=Path,
+        metavar="PATH",
+        help="case files, folders of cases, suites (default: all of cases/)",
     )
     parser.add_argument("--json", action="store_true", help="print items or errors as JSON")
 
@@ -55,6 +61,7 @@ def checked(paths: Sequence[Path]) -> tuple[Case, ...]:
 
 def _incomplete(cases: Iterable[Case], found: Found) -> Iterator[CaseError]:
     for case in cases:
+        yield from wrong_programs(case)
         in_suite = case.source.resolve() in found.of_suites
         if in_suite and not case.sabotage:
             message = "a case of the suite has no sabotage, so nothing shows that it can fail"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from harness.case.errors import CaseErrors
 from harness.case.find import find
@@ -19,11 +21,18 @@ from harness.state import cases_folder
 
 Item = dict[str, Any]
 
+_WIDTH: Final = 80
+_INDENT: Final = "    "
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument(
-        "paths", nargs="*", type=Path, metavar="PATH", help="case files, folders, suites"
+        "paths",
+        nargs="*",
+        type=Path,
+        metavar="PATH",
+        help="case files, folders of cases, suites (default: cases/suite.yaml, and all of cases/)",
     )
     parser.add_argument(
         "-k", metavar="EXPR", dest="select", help="only what matches: words, and, or, not, ( )"
@@ -68,8 +77,27 @@ def _check(check: Check) -> Item:
 
 
 def _lines(items: list[Item]) -> Iterator[str]:
-    width = max((len(item["id"]) for item in items), default=0)
+    """An item's id, subjects and tags; beneath it, what it is about and where it lies."""
     for item in items:
-        tags = f" [{', '.join(item['tags'])}]" if item["tags"] else ""
-        place = item["file"] or "not written yet"
-        yield f"{item['id']:<{width}}  {item['title']}{tags}  ({place})"
+        subjects = f"  {', '.join(item['subjects'])}" if item["subjects"] else ""
+        tags = f"  [{', '.join(item['tags'])}]" if item["tags"] else ""
+        yield from _wrapped(f"{item['id']}{subjects}{tags}")
+        for text in (item["title"], _nearby(item["file"]) if item["file"] else "not written yet"):
+            yield from _wrapped(_INDENT + text) if text else ()
+
+
+def _nearby(file: str) -> str:
+    """A path as short as it can be said here."""
+    with suppress(ValueError):
+        return str(Path(file).relative_to(Path.cwd()))
+    return file
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(
+        text,
+        _WIDTH,
+        subsequent_indent=_INDENT,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -71,6 +71,15 @@ expect:
   - {{home: untouched}}
   - {{processes: none-left}}
   - {{exit: 0}}
+
+# The clean control, `shakeout run --control`: the same without its faults, which must pass too.
+control:
+  expect:
+    - {{file: {{path: answer.txt, equals: "42\\n"}}}}
+    - {{requests: {{exactly: 1}}}}
+    - {{home: untouched}}
+    - {{processes: none-left}}
+    - {{exit: 0}}
 """
 
 

@@ -43,7 +43,8 @@ _SEEDS = 1 << 32
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     add = parser.add_argument
-    add("paths", nargs="*", type=Path, metavar="PATH", help="cases, folders of cases, or a suite")
+    paths = "cases, folders of cases, suites (default: cases/suite.yaml)"
+    add("paths", nargs="*", type=Path, metavar="PATH", help=paths)
     add("-k", dest="expression", metavar="EXPR", help="only cases whose id, tags or title match")
     add("--subject", metavar="NAME", help="run every case with this subject")
     backends = ["auto", *BACKENDS]

@@ -43,7 +43,7 @@ class Command:
                 f"there is no {' and no '.join(gone)} to mount",
                 "make it, or mend workspace.mount; it is relative to the case file",
             )
-        if _locate(_filled(ref.argv, case)[0], case) is None:
+        if locate(filled(ref.argv, case)[0], case) is None:
             return Missing(
                 f"{ref.argv[0]} is in no mount and not in the workspace",
                 "name a file of workspace.files or workspace.mount, or a program on PATH",
@@ -55,8 +55,8 @@ class Command:
 
     def launch(self, ref: SubjectRef, case: Case) -> Launch:
         """Its argv, placeholders replaced and the program looked up."""
-        argv = _filled(ref.argv, case)
-        argv[0] = _locate(argv[0], case) or argv[0]
+        argv = filled(ref.argv, case)
+        argv[0] = locate(argv[0], case) or argv[0]
         mounts = [Mount(source, target) for source, target in case.workspace.mounts.items()]
         return Launch(argv, mounts=mounts)
 
@@ -65,12 +65,13 @@ class Command:
         return stdout.decode("utf-8", "replace") if stdout else None
 
 
-def _filled(argv: Sequence[str], case: Case) -> list[str]:
+def filled(argv: Sequence[str], case: Case) -> list[str]:
+    """An argv, its placeholders replaced."""
     values = {"task": case.task, "model": MODEL_URL, "workspace": WORKSPACE, "home": AGENT_HOME}
     return [fill(word, values) for word in argv]
 
 
-def _locate(program: str, case: Case) -> str | None:
+def locate(program: str, case: Case) -> str | None:
     """Where the program is inside; a bare name as it is; ``None``: known not to be there."""
     if program.startswith("/"):
         return program if _shown(PurePosixPath(program), case.workspace.mounts) else None
@@ -79,10 +80,15 @@ def _locate(program: str, case: Case) -> str | None:
             return target
         if _within(source, program):
             return str(PurePosixPath(target, program))
-    inside = PurePosixPath(WORKSPACE, program)
-    if _planted(inside, case.workspace.files) or _mounted(inside, case.workspace.mounts):
-        return str(inside)
+    if in_workspace(program, case):
+        return str(PurePosixPath(WORKSPACE, program))
     return None if "/" in program else program
+
+
+def in_workspace(program: str, case: Case) -> bool:
+    """Whether a path, relative to the workspace or absolute, is a file that it starts with."""
+    inside = PurePosixPath(WORKSPACE, program)
+    return _planted(inside, case.workspace.files) or _mounted(inside, case.workspace.mounts)
 
 
 def _shown(path: PurePosixPath, mounts: Mapping[Path, str]) -> bool:

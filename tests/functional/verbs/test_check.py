@@ -9,6 +9,7 @@ import pytest
 
 from harness.case.errors import CaseErrors
 from harness.case.load import load_case
+from harness.commands.check import checked
 from tests.functional.verbs.shakeout import shakeout
 
 GOOD = (
@@ -173,6 +174,67 @@ def test_what_the_extensions_refuse_is_told_at_its_place(more: str, says: str, t
 
     with pytest.raises(CaseErrors) as caught:
         load_case(path)
+
+    (error,) = caught.value.errors
+    assert re.search(says, str(error))
+
+
+HELD = "workspace: {files: {agent: '#!/bin/sh', notes: x, bin/tool: '#!/bin/sh'}, mount: {m: /opt/m}}\n"
+THERE = [
+    "subject: {command: [./agent]}\n",
+    "subject: {command: [bin/tool, a]}\n",
+    "subject: {command: [./mounted]}\n",
+    "subject: {command: [sub/deep]}\n",
+    "subject: {command: [/opt/m/mounted]}\n",
+    'subject: {command: ["{workspace}/agent"]}\n',
+    "subject: {command: [agnet]}\n",
+    "subject: {command: [/usr/bin/agnet]}\n",
+    "steps: [{run: [./agent]}, {run: [./made]}, start]\nsubject: {command: [sh]}\n",
+    'steps: [{run: [sh]}, start]\nsubject: {command: ["{workspace}/made"]}\n',
+    "steps: [start, {run: [./made]}]\nsubject: {command: [sh]}\n",
+]
+ABSENT = [
+    ("subject: {command: [./agnet]}\n", "3:21: .*no mount and not in.*; did you mean ./agent[?]"),
+    ("subject: {command: [bin/tol]}\n", "3:21: .*did you mean ./bin/tool[?]"),
+    ("subject: {command: [./montd]}\n", "3:21: .*did you mean ./mounted[?]"),
+    ("subject: {command: [/opt/m/montd]}\n", "3:21: .*did you mean /opt/m/mounted[?]"),
+    ("subject: {command: [/opt/m/sub]}\n", "3:21: .*no mount"),
+    ('subject: {command: ["{workspace}/agnet"]}\n', "3:21: .*mean /workspace/agent[?]"),
+    ("subject: {command: [../zzzz]}\n", "3:21: .*; name a file of workspace.files"),
+    ("subject: {command: [./notes]}\n", "3:21: .*not executable; begin it with #!"),
+    ("subject: {command: [./plain]}\n", "3:21: .*not executable"),
+    ("subjects: [codex, {command: [./agnet]}]\n", "3:30: .*did you mean"),
+    ("steps: [{run: [./agnet]}, start]\nsubject: codex\n", "3:16: .*did you mean ./agent[?]"),
+    (
+        (
+            "expect: [{exit: 0}]\nsubject: codex\nsabotage:\n"
+            "- {name: a, breaks: [exit], replace_subject: {command: [./agnet]}}\n"
+        ),
+        "6:57: .*did you mean ./agent[?]",
+    ),
+]
+
+
+@pytest.fixture
+def mounted(tmp_path: Path) -> Path:
+    for name, mode in (("mounted", 0o755), ("sub/deep", 0o755), ("plain", 0o644)):
+        write(tmp_path / "m", name, "#!/bin/sh\n").chmod(mode)
+    return tmp_path
+
+
+@pytest.mark.parametrize("more", THERE)
+def test_a_program_that_is_or_may_be_there_is_valid(more: str, mounted: Path):
+    path = write(mounted, "a.yaml", f"case: a\n{HELD}{more}")
+
+    assert [case.id for case in checked([path])] == ["a"]
+
+
+@pytest.mark.parametrize(("more", "says"), ABSENT)
+def test_a_program_that_cannot_be_there_is_told_at_its_place(more: str, says: str, mounted: Path):
+    path = write(mounted, "a.yaml", f"case: a\n{HELD}{more}")
+
+    with pytest.raises(CaseErrors) as caught:
+        checked([path])
 
     (error,) = caught.value.errors
     assert re.search(says, str(error))

@@ -61,8 +61,12 @@ def test_a_check_that_is_not_written_is_listed_as_such(folder: Path):
 
     assert ended.code == 0
     assert ended.out.splitlines() == [
-        "alpha  The first [x, y]  (a.yaml)",
-        "C02    Two  (not written yet)",
+        "alpha  codex, claude-code  [x, y]",
+        "    The first",
+        "    a.yaml",
+        "C02",
+        "    Two",
+        "    not written yet",
     ]
 
 
@@ -70,7 +74,11 @@ def test_a_title_cannot_command_the_terminal(folder: Path):
     (folder / "c.yaml").write_text('case: c\ntitle: "\\e[2Jgone\\nd"\nsubject: codex\n')
     ended = shakeout("list", "c.yaml", cwd=folder)
 
-    assert ended.out == "c  \N{REPLACEMENT CHARACTER}[2Jgone\N{REPLACEMENT CHARACTER}d  (c.yaml)\n"
+    assert ended.out.splitlines() == [
+        "c  codex",
+        "    \N{REPLACEMENT CHARACTER}[2Jgone d",
+        "    c.yaml",
+    ]
 
 
 def test_an_empty_selection_is_exit_3(folder: Path):
@@ -101,3 +109,26 @@ def test_all_32_checks_are_listed_by_default(tmp_path: Path):
 
     assert ended.code == 0
     assert {*(f"C{n:02}" for n in range(1, 24)), *(f"K{n}" for n in range(1, 10))} <= written
+
+
+def test_the_list_is_readable_in_80_columns_and_names_every_subject(folder: Path):
+    long = " ".join(["word"] * 40)
+    (folder / "c.yaml").write_text(
+        f"case: {'c' * 60}\ntitle: {long}\ntags: [{', '.join(f't{n}' for n in range(40))}]\n"
+        "subjects: [codex, claude-code, {command: [sh]}]\n"
+    )
+    ended = shakeout("list", "c.yaml", cwd=folder)
+    every = shakeout("list", cwd=folder.parents[0])
+
+    assert max(map(len, ended.out.splitlines())) <= 80
+    assert "codex, claude-code, command" in " ".join(ended.out.split())
+    assert ended.out.split().count("word") == 40
+    assert all(len(line) <= 80 or " " not in line.strip() for line in every.out.splitlines())
+
+
+@pytest.mark.parametrize("verb", ["list", "check", "run"])
+def test_a_verb_says_which_path_it_takes_by_default(verb: str, tmp_path: Path):
+    said = " ".join(shakeout(verb, "--help", cwd=tmp_path).out.split())
+    default = {"list": "cases/suite.yaml, and all of cases/", "check": "all of cases/"}
+
+    assert f"(default: {default.get(verb, 'cases/suite.yaml')})" in said

@@ -10,6 +10,11 @@ from harness.case.load import load_case
 from sandboxes.registry import BACKENDS
 from tests.functional.verbs.shakeout import shakeout
 
+needs_a_sandbox = pytest.mark.skipif(
+    not any(backend.probe().available for backend in BACKENDS.values()),
+    reason="no sandbox can be made here; see shakeout doctor",
+)
+
 
 def test_a_new_case_is_valid_and_says_how_to_run_it(tmp_path: Path):
     made = shakeout("new", "my-first", cwd=tmp_path)
@@ -32,10 +37,7 @@ def test_a_new_case_brings_its_agent_a_fault_and_expectations(tmp_path: Path):
     assert len(case.expect) >= 3
 
 
-@pytest.mark.skipif(
-    not any(backend.probe().available for backend in BACKENDS.values()),
-    reason="no sandbox can be made here; see shakeout doctor",
-)
+@needs_a_sandbox
 def test_a_new_case_passes_and_its_fault_is_what_it_is_about(tmp_path: Path):
     shakeout("new", "x", cwd=tmp_path)
 
@@ -44,6 +46,23 @@ def test_a_new_case_passes_and_its_fault_is_what_it_is_about(tmp_path: Path):
 
     assert (ended.code, ended.json["verdict"]) == (0, "passed"), ended.out
     assert (uninjected.code, uninjected.json["reasons"]) == (3, ["fault-not-delivered"])
+
+
+@needs_a_sandbox
+def test_the_clean_control_of_a_new_case_passes_and_expects_no_less(tmp_path: Path):
+    shakeout("new", "x", cwd=tmp_path)
+
+    ended = shakeout("run", "x.yaml", "--control", "--json", cwd=tmp_path)
+    case = load_case(tmp_path / "x.yaml")
+
+    assert ended.code == 0, ended.out
+    assert {trial["kind"]: trial["verdict"] for trial in ended.json["trials"]} == {
+        "trial": "passed",
+        "control": "passed",
+    }
+    assert case.control is not None
+    assert case.control.expect is not None
+    assert [one.id for one in case.control.expect] == [one.id for one in case.expect]
 
 
 def test_a_file_that_is_there_is_never_overwritten(tmp_path: Path):
