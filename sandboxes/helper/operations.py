@@ -90,6 +90,7 @@ def _kill(box: Box, _: wire.Message) -> Answer:
 
 def _listing(box: Box, _: wire.Message) -> Answer:
     rows.holes.renew()
+    rows.names.renew()
     system = [change for layer in box.layers for change in layer.changes()]
     for inside, outside in stage.SCRATCH.items():
         with _opened(outside) as folder:

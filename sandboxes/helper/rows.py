@@ -10,27 +10,31 @@ from typing import Any
 #: kind, mode, uid, gid, size, sha256, target, mtime_ns
 Row = list[Any]
 _CHUNK = 1 << 20
-HOLES = 1 << 30  # bytes of holes that are hashed in one listing
 
 
-class _Allowance:
-    """What a listing may still spend on holes: a sparse file can be longer than any disk."""
+class Allowance:
+    """What one listing may spend on a thing of which a subject can make any amount at no cost."""
 
-    left = HOLES
+    def __init__(self, size: int) -> None:
+        self._size = self._left = size
 
     def take(self, size: int) -> bool:
         """Spend so much; ``False`` if it is not there."""
-        if size <= self.left:
-            self.left -= size
+        if size <= self._left:
+            self._left -= size
             return True
         return False
 
     def renew(self) -> None:
         """A listing begins."""
-        self.left = HOLES
+        self._left = self._size
 
 
-holes = _Allowance()
+#: Bytes of holes that are hashed: a sparse file can be longer than any disk.
+holes = Allowance(1 << 30)
+#: Bytes of paths that are listed: a file below long chains of folders has a path of megabytes.
+#: It is more than the longest names of as many files as there can be come to, side by side.
+names = Allowance(160 << 20)
 
 
 def kind(mode: int) -> str:

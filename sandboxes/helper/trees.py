@@ -20,7 +20,7 @@ _GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 
 class TooDeep(Exception):
-    """A tree is nested deeper than a manifest can name."""
+    """A tree is nested deeper, or has longer paths in all, than a manifest can name."""
 
 
 def manifest(root: int) -> dict[str, rows.Row]:
@@ -40,7 +40,7 @@ def walk(root: int) -> Iterator[tuple[str, int, str, os.stat_result]]:
     """Path, open folder, name and status of everything below a root, folders before their inside.
 
     Raises:
-        TooDeep: nested deeper than a manifest can name.
+        TooDeep: nested deeper than a manifest can name, or too long for it in all.
     """
     levels = [_Level("", os.dup(root))]
     try:
@@ -55,6 +55,8 @@ def walk(root: int) -> Iterator[tuple[str, int, str, os.stat_result]]:
             if status is None:
                 continue
             path = f"{level.path}/{name}" if level.path else name
+            if not rows.names.take(len(path)):
+                raise TooDeep("the paths in the trees are too long together: they cannot be listed")
             yield path, level.fd, name, status
             if stat.S_ISDIR(status.st_mode):
                 _descend(levels, path, name)
