@@ -36,3 +36,24 @@ def test_the_contents_of_a_file_that_was_too_long_are_not_judged(verdict_of):
     )
 
     assert (code, trial["reasons"]) == (3, ["not-observed"])
+
+
+LONG_PATHS = """
+import os
+for folder in range(900):
+    os.mkdir("d" * 250)
+    os.chdir("d" * 250)
+for number in range(2000):
+    open(str(number), "w").close()
+"""
+
+
+def test_half_a_gigabyte_of_paths_is_an_error_and_no_flood(verdict_of):
+    code, trial = verdict_of(
+        "paths",
+        f"title: t\nsubject: {{command: [python3, -c, {json.dumps(LONG_PATHS)}]}}\n"
+        "expect: [{home: untouched}]\n",
+    )
+
+    assert code == 4
+    assert "cannot be listed" in trial["message"]
