@@ -17,6 +17,7 @@ from sandboxes.base import AGENT_HOME, WORKSPACE, Root
 
 _EVIDENCE = "files.json"
 _SHOWN = 80
+_ALLOWED = "allowed"
 _CHECKS = ("equals", "matches", "sha256", "mode", "absent")
 
 
@@ -49,12 +50,20 @@ class File:
                 "pattern": "^0[0-7]{3,4}$",
                 "description": 'Its permissions, such as "0644".',
             },
-            "absent": {"type": "boolean", "description": "Whether nothing is there at all."},
+            "absent": {
+                "enum": [True, False, _ALLOWED],
+                "description": "Whether nothing is there at all; `allowed`: that is as good as "
+                "what else is asked.",
+            },
         },
         "required": ["path"],
         "minProperties": 2,
         "if": {"properties": {"absent": {"const": True}}, "required": ["absent"]},
         "then": {"maxProperties": 2},
+        "else": {
+            "if": {"properties": {"absent": {"const": _ALLOWED}}, "required": ["absent"]},
+            "then": {"minProperties": 3},
+        },
         "additionalProperties": False,
     }
 
@@ -72,12 +81,12 @@ class File:
         state = evidence.paths[key]
         if state is None:
             return (held if params.get("absent") else broken)(expected, "it is absent", _EVIDENCE)
-        if params.get("absent"):
+        if params.get("absent") is True:
             return broken(expected, f"a {state.type} of {state.size} bytes", _EVIDENCE)
         return _compare(params, state, evidence.contents.get(key), expected)
 
     def final(self, params: Params) -> bool:
-        return bool(params.get("absent"))
+        return params.get("absent") is True
 
     def wants(self, params: Params) -> Sequence[tuple[Root, str]]:
         return (locate(params["path"]),)
@@ -148,7 +157,8 @@ def _content_in_words(state: PathState, data: bytes | None) -> str:
 
 
 def _in_words(params: Mapping[str, Any]) -> str:
-    if params.get("absent"):
+    if params.get("absent") is True:
         return f"{params['path']} absent"
     checks = [f"{key} {params[key]!r}" for key in _CHECKS[:-1] if key in params]
-    return f"{params['path']} " + (" and ".join(checks) if checks else "there")
+    words = f"{params['path']} " + (" and ".join(checks) if checks else "there")
+    return f"{words}, or absent" if params.get("absent") else words

@@ -15,6 +15,7 @@ from sandboxes.base import Root
 
 _EVIDENCE = "files.json"
 _GIT = ".git/**"
+_HOW = ["added", "changed", "removed"]
 _GLOBS = {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1}
 
 
@@ -22,7 +23,9 @@ class Files:
     """Compares what a root was with what it is; paths that are equal again are no change.
 
     The inner workings of a Git repository (``.git/**``) are left out unless a glob names
-    them, since every git command touches them.
+    them, since every git command touches them. What an agent adds or alters among the paths
+    that its adapter calls its own is within every ``changed_only``, so that one bound on a
+    home fits every agent; what was removed there is not.
     """
 
     name = "files"
@@ -37,7 +40,17 @@ class Files:
             },
             "changed_only": {
                 **_GLOBS,
-                "description": "Globs of all that may be added, changed or removed.",
+                "description": "Globs of all that may be added, changed or removed; in the home, "
+                "the agent's own paths may be added and changed as well.",
+            },
+            "how": {
+                "type": "array",
+                "items": {"enum": _HOW},
+                "minItems": 1,
+                "uniqueItems": True,
+                "default": _HOW,
+                "description": "What may happen to what `changed_only` names; another type, mode "
+                "or owner is a change as well.",
             },
             "unchanged": {
                 **_GLOBS,
@@ -45,6 +58,7 @@ class Files:
             },
         },
         "anyOf": [{"required": ["changed_only"]}, {"required": ["unchanged"]}],
+        "dependentRequired": {"how": ["changed_only"]},
         "additionalProperties": False,
     }
 
@@ -52,6 +66,7 @@ class Files:
         params = {
             "root": value.get("root", "workspace"),
             "changed_only": _listed(value.get("changed_only")),
+            "how": list(value.get("how", _HOW)),
             "unchanged": _listed(value.get("unchanged")),
         }
         for globs in (params["changed_only"], params["unchanged"]):
@@ -61,7 +76,8 @@ class Files:
     def judge(self, params: Params, evidence: Evidence) -> Finding:
         root = Root(params["root"])
         expected = _in_words(params)
-        wrong = _wrong(params, [change for change in evidence.changes if change.root is root])
+        changes = [change for change in evidence.changes if change.root is root]
+        wrong = _wrong(params, changes, GlobSet(evidence.own if root is Root.HOME else ()))
         if wrong:
             return broken(expected, changes_in_words(wrong), _EVIDENCE)
         if root not in evidence.listed:
@@ -79,20 +95,35 @@ def _listed(globs: Sequence[str] | None) -> list[str] | None:
     return None if globs is None else list(globs)
 
 
-def _wrong(params: Params, changes: Sequence[FileChange]) -> list[FileChange]:
+def _wrong(params: Params, changes: Sequence[FileChange], own: GlobSet) -> list[FileChange]:
     only, never = params["changed_only"], params["unchanged"]
     if not any(text.lstrip("/").startswith(".git") for text in (*(only or ()), *(never or ()))):
         git = GlobSet([_GIT])
         changes = [change for change in changes if not git.matches(change.path)]
-    outside = [] if only is None else GlobSet(only).beyond(changes)
+    outside = [] if only is None else _outside(GlobSet(only), params["how"], changes, own)
     spared = GlobSet(never or ())
     return [change for change in changes if change in outside or spared.matches(change.path)]
+
+
+def _outside(
+    only: GlobSet, how: Sequence[str], changes: Sequence[FileChange], own: GlobSet
+) -> list[FileChange]:
+    """What ``only`` does not name, or what did not happen to it in one of the ways of ``how``."""
+    foreign = own.beyond([change for change in changes if _way(change) != "removed"])
+    counted = [change for change in changes if _way(change) == "removed" or change in foreign]
+    beyond = only.beyond(counted)
+    return [change for change in counted if change in beyond or _way(change) not in how]
+
+
+def _way(change: FileChange) -> str:
+    return change.change if change.change in _HOW else "changed"
 
 
 def _in_words(params: Params) -> str:
     parts = []
     if params["changed_only"] is not None:
-        parts.append(f"only {some(params['changed_only'])} changed")
+        ways = "changed" if params["how"] == _HOW else " or ".join(params["how"])
+        parts.append(f"only {some(params['changed_only'])} {ways}")
     if params["unchanged"] is not None:
         parts.append(f"{some(params['unchanged'])} unchanged")
     return f"in the {params['root']}: {' and '.join(parts)}"

@@ -14,6 +14,7 @@ from harness.oracles.seen import some
 from sandboxes.base import Root
 
 _EVIDENCE = "processes.json"
+_COUNT = {"type": "integer", "minimum": 0}
 DEFAULT_AFTER = "1s"
 
 
@@ -25,21 +26,22 @@ class Lingerers:
     """
 
     name = "processes"
-    summary = "Exactly so many processes of the subject live on after its end."
+    summary = "Exactly, or at most, so many processes of the subject live on after its end."
     schema: ClassVar[Schema] = {
         "anyOf": [
             {"const": "none-left", "description": "None is left one second after the end."},
             {
                 "type": "object",
                 "properties": {
-                    "left": {"type": "integer", "minimum": 0, "description": "How many, exactly."},
+                    "left": {**_COUNT, "description": "How many, exactly."},
+                    "at_most": {**_COUNT, "description": "How many at most, in place of `left`."},
                     "after": {
                         **DURATION,
                         "default": DEFAULT_AFTER,
                         "description": "How long after the end of the steps.",
                     },
                 },
-                "required": ["left"],
+                "oneOf": [{"required": ["left"]}, {"required": ["at_most"]}],
                 "additionalProperties": False,
             },
         ]
@@ -48,15 +50,18 @@ class Lingerers:
     def parse(self, value: Any) -> Params:
         if value == "none-left":
             value = {"left": 0}
-        return {"left": value["left"], "after": duration(value.get("after", DEFAULT_AFTER))}
+        bound = {key: value[key] for key in ("left", "at_most") if key in value}
+        return {**bound, "after": duration(value.get("after", DEFAULT_AFTER))}
 
     def judge(self, params: Params, evidence: Evidence) -> Finding:
-        left, after = params["left"], params["after"]
-        expected = f"{left or 'no'} processes left {after:g} s after the end"
+        exact = "left" in params
+        count, after = params["left" if exact else "at_most"], params["after"]
+        bound = f"{count or 'no'}" if exact else f"at most {count}"
+        expected = f"{bound} processes left {after:g} s after the end"
         living = _living(evidence.processes, after)
         if living is None:
             return unseen(expected, "the processes were not listed", _EVIDENCE)
-        good = len(living) == left
+        good = len(living) == count if exact else len(living) <= count
         return (held if good else broken)(expected, _in_words(living), _EVIDENCE)
 
     def final(self, params: Params) -> bool:

@@ -26,16 +26,18 @@ SAMPLES: dict[str, list[Any]] = {
         {"changed_only": ["src/**"]},
         {"root": "home", "unchanged": ["**"]},
         {"root": "system", "changed_only": ["/tmp/**"], "unchanged": ["/etc/*"]},
+        {"root": "home", "changed_only": ["**"], "how": ["removed"]},
     ],
     "file": [
         {"path": "report.txt", "equals": "42\n"},
         {"path": "~/x", "matches": "^4", "mode": "0644"},
         {"path": "/etc/x", "absent": True},
+        {"path": "x", "absent": "allowed", "equals": "42\n"},
         {"path": "x", "sha256": "0" * 64},
     ],
     "exit": [0, [0, 3], "nonzero"],
     "output": [{"matches": "done"}, {"stream": "stderr", "lacks": "Traceback"}],
-    "processes": ["none-left", {"left": 0}, {"left": 2, "after": "500ms"}],
+    "processes": ["none-left", {"left": 0}, {"left": 2, "after": "500ms"}, {"at_most": 1}],
     "network": [{"beyond_services": 0}, {"beyond_services": 3, "names": ["*.example.org"]}],
     "requests": [
         {"exactly": 0},
@@ -46,7 +48,11 @@ SAMPLES: dict[str, list[Any]] = {
         {"tool_result": "(?i)refused", "at_least": 1},
     ],
     "spend": [{"usd_at_most": 0.5}, {"tokens_at_most": 0}],
-    "secrets": ["absent", {"absent": True, "except": ["model"]}],
+    "secrets": [
+        "absent",
+        {"absent": True, "except": ["model"]},
+        {"absent": True, "streams": ["stdout"], "own": True},
+    ],
     "claims": [
         {"says": "done", "yet": {"home": "untouched"}},
         {"says": ".*", "yet": {"file": {"path": "x", "absent": True}}},

@@ -7,6 +7,7 @@ import hashlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from harness.case.grammar import GrammarError
 from harness.evidence.model import PathState
@@ -73,6 +74,57 @@ def test_other_roots_are_other_trees():
     assert verdict("files", {"root": "system", "changed_only": ["/tmp/*"]}, evidence) == "passed"
 
 
+@pytest.mark.parametrize(
+    ("how", "good"),
+    [
+        (["removed"], {"removed"}),
+        (["added"], {"added"}),
+        (["changed"], {"changed", "meta", "retyped"}),
+        (["added", "removed"], {"added", "removed"}),
+    ],
+)
+def test_what_may_happen_to_what_is_named_can_be_said(how: list[str], good: set[str]):
+    written = {"changed_only": ["data/**"], "how": how}
+    for what in ("added", "changed", "meta", "retyped", "removed"):
+        found = verdict("files", written, ran(changes=[changed("data/x", what)]))
+        assert found == ("passed" if what in good else "failed"), what
+
+
+def test_how_says_nothing_for_what_is_not_named():
+    written = {"changed_only": ["data/**"], "how": ["removed"]}
+
+    assert verdict("files", written, ran(changes=[changed("x", "removed")])) == "failed"
+    way = [changed("new", "added", after=FOLDER)]
+    assert verdict("files", {**written, "changed_only": ["new/x"]}, ran(changes=way)) == "failed"
+
+
+def at_home(path: str, how: str, **facts):
+    return ran(changes=[changed(path, how, Root.HOME, **facts)], own=[".agent/log/**"])
+
+
+def test_what_the_agent_calls_its_own_is_within_every_bound_on_the_home():
+    written = {"root": "home", "changed_only": ["data/**"], "how": ["removed"]}
+
+    for how in ("added", "changed", "meta"):
+        assert verdict("files", written, at_home(".agent/log/1", how)) == "passed"
+        assert verdict("files", written, at_home(".agent/settings", how)) == "failed"
+    assert verdict("files", written, at_home(".agent", "added", after=FOLDER)) == "passed"
+
+
+def test_what_was_removed_is_nobodys_own_and_other_trees_have_no_own_paths():
+    written = {"root": "home", "changed_only": ["data/**"]}
+    in_workspace = ran(changes=[changed(".agent/log/1", "added")], own=[".agent/log/**"])
+
+    assert verdict("files", written, at_home(".agent/log/1", "removed")) == "failed"
+    assert verdict("files", {"changed_only": ["data/**"]}, in_workspace) == "failed"
+
+
+def test_what_must_be_unchanged_may_not_be_changed_by_its_owner_either():
+    written = {"root": "home", "unchanged": [".agent/**"]}
+
+    assert verdict("files", written, at_home(".agent/log/1", "changed")) == "failed"
+
+
 def test_a_tree_that_was_not_listed_was_not_observed():
     evidence = ran(listed=frozenset({Root.HOME}))
 
@@ -104,6 +156,8 @@ def with_file(text: str = "42\n", key=REPORT, **facts):
         ({"absent": False}, "passed"),
         ({"equals": "42\n", "mode": "0600"}, "failed"),
         ({"equals": "42\n", "sha256": "0" * 64}, "failed"),
+        ({"equals": "42\n", "absent": "allowed"}, "passed"),
+        ({"equals": "43\n", "absent": "allowed"}, "failed"),
     ],
 )
 def test_a_file_is_held_against_what_is_written(written, found: str):
@@ -112,7 +166,12 @@ def test_a_file_is_held_against_what_is_written(written, found: str):
 
 @pytest.mark.parametrize(
     ("written", "found"),
-    [({"absent": True}, "passed"), ({"equals": ""}, "failed"), ({"absent": False}, "failed")],
+    [
+        ({"absent": True}, "passed"),
+        ({"equals": ""}, "failed"),
+        ({"absent": False}, "failed"),
+        ({"absent": "allowed", "equals": "42\n"}, "passed"),
+    ],
 )
 def test_a_path_that_is_not_there_is_absent(written, found: str):
     evidence = ran(paths={REPORT: None})
@@ -123,6 +182,14 @@ def test_a_path_that_is_not_there_is_absent(written, found: str):
 @pytest.mark.parametrize("written", [{"absent": True}, {"equals": ""}, {"mode": "0644"}])
 def test_a_path_that_nobody_looked_at_was_not_observed(written):
     assert verdict("file", {"path": "report.txt", **written}, ran()) == "unavailable"
+
+
+def test_a_file_that_may_be_absent_is_asked_something_else_too():
+    takes = Draft202012Validator(dict(ORACLES["file"].schema)).is_valid
+
+    assert takes({"path": "x", "absent": "allowed", "equals": "42"})
+    assert not takes({"path": "x", "absent": "allowed"})
+    assert not takes({"path": "x", "absent": True, "equals": "42"})
 
 
 def test_a_link_to_the_right_contents_is_no_file():

@@ -113,6 +113,11 @@ TWO = (*ONE, Lingering(10, 1, "S", ("sleep", "61")))
         ({"left": 2}, [(0.0, TWO), (0.4, ONE)], "failed"),
         ({"left": 2, "after": "300ms"}, [(0.0, TWO), (0.4, ONE)], "passed"),
         ({"left": 1}, [(0.0, ())], "failed"),
+        ({"at_most": 1}, [(0.0, ())], "passed"),
+        ({"at_most": 1}, [(0.0, ONE)], "passed"),
+        ({"at_most": 1}, [(0.0, TWO)], "failed"),
+        ({"at_most": 1, "after": "300ms"}, [(0.0, TWO), (0.4, ONE)], "failed"),
+        ({"at_most": 1}, [], "unavailable"),
         ({"left": 0}, [], "unavailable"),
     ],
 )
@@ -273,12 +278,19 @@ def test_a_price_of_the_case_goes_before_the_default():
         ({"absent": True, "except": ["model"]}, ["request:upstream:3"], "failed"),
         ({"absent": True, "except": ["model"]}, ["request:model:3", "stderr"], "failed"),
         ({"absent": True, "except": ["stdout"]}, ["stdout"], "failed"),
+        ({"absent": True, "streams": ["stdout"]}, ["stdout"], "passed"),
+        ({"absent": True, "streams": ["stdout"]}, ["stdout", "stderr"], "failed"),
+        ({"absent": True, "streams": ["stdout"]}, ["request:stdout:1"], "failed"),
+        ({"absent": True, "own": True}, ["file:home:.agent/log:1.txt"], "passed"),
+        ({"absent": True, "own": True}, ["file:home:notes.txt"], "failed"),
+        ({"absent": True, "own": True}, ["file:workspace:.agent/log"], "failed"),
+        ({"absent": True}, ["file:home:.agent/log"], "failed"),
     ],
 )
 def test_every_hit_counts_that_is_not_excepted(written, where: list[str], found: str):
     hits = [SecretHit("TOKEN", "hex", place) for place in where]
 
-    assert verdict("secrets", written, ran(secrets=hits)) == found
+    assert verdict("secrets", written, ran(secrets=hits, own=[".agent/**"])) == found
 
 
 def test_secrets_that_were_not_planted_or_not_looked_for_everywhere_are_not_observed():
