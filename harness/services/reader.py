@@ -65,9 +65,9 @@ class Reader:
         Raises:
             Unreadable: it is no HTTP, or too large; nothing may be fed any more.
         """
-        between = not (self._in_head or self._in_body)
-        if between and self._recall is not None and self._recalled(self._recall, data):
+        if self._recall is not None and self._recalled(self._recall, data):
             return
+        between = not self.within
         self._last = None
         self._heard = 0
         self._partial = self._partial + data if self._partial else data
@@ -84,7 +84,10 @@ class Reader:
             raise Unreadable(431, f"the request's head is longer than {MOST_HEAD} bytes")
 
     def _remember(self, data: bytes, *, between: bool) -> None:
-        """Keep what has come, if it was one request from its first byte to its last."""
+        """Keep what has come, if it was one request from its first byte to its last.
+
+        So nothing is recalled within a request: its first piece has made an end of that.
+        """
         self._recall = None
         if between and self._heard == 1 and self._last is not None and not self.within:
             self._recall = Recall.of(data, self._last)

@@ -20,8 +20,7 @@ _LENGTH: Final = "content-length"
 _NAMED: Final = b"\r\ncontent-length:"
 _END: Final = b"\r\n\r\n"
 
-# What a client is told before its request is whole, and how it is framed, is the parser's affair.
-_PECULIAR: Final = frozenset({"expect", "upgrade", "transfer-encoding"})
+_EXPECT: Final = "expect"
 
 
 class Recall:
@@ -37,8 +36,8 @@ class Recall:
 
     @classmethod
     def of(cls, piece: bytes, incoming: Incoming) -> Self | None:
-        """Remember it, if it is small, and no more than a head and a body."""
-        if len(piece) > _MOST or not _PECULIAR.isdisjoint(incoming.headers):
+        """Remember it, if it is small, and its client was to be told nothing before its end."""
+        if len(piece) > _MOST or _EXPECT in incoming.headers:
             return None
         return cls(piece, incoming)
 
@@ -72,11 +71,8 @@ def _around_length(piece: bytes, incoming: Incoming) -> tuple[bytes, bytes] | No
     """The head up to the digits of its length and from there on, if it has one."""
     end = piece.find(_END)
     named = piece[: max(end, 0)].lower().find(_NAMED)
-    digits = incoming.headers.get(_LENGTH, "").encode()
-    if named < 0 or not digits:
+    if named < 0:
         return None
-    at = piece.find(digits, named + len(_NAMED), end)
-    after = at + len(digits)
-    if at < 0 or piece[named + len(_NAMED) : at].strip(b" ") or piece[after : after + 2] != b"\r\n":
-        return None
-    return piece[:at], piece[after : end + len(_END)]
+    digits = incoming.headers[_LENGTH].encode()
+    at = piece.index(digits, named + len(_NAMED))
+    return piece[:at], piece[at + len(digits) : end + len(_END)]

@@ -100,7 +100,7 @@ class Wire:
 
 
 class Sealed:
-    """A reply that is ready to leave, and that no fault may touch any more.
+    """A whole reply that is ready to leave, and that no fault may touch any more.
 
     Attributes:
         status: of the reply.

@@ -79,7 +79,9 @@ FEW = st.one_of(
 class Listener:
     """What a reader says of the pieces that it is fed."""
 
-    def __init__(self) -> None:
+    def __init__(self, room: int = 1 << 30) -> None:
+        self.room = room
+        self.held = 0
         self.said: list[object] = []
         self.remembered = 0
         self.parsed = 0
@@ -104,12 +106,37 @@ class Listener:
         self.said.append("go on")
 
     def hold(self, size: int) -> bool:
-        return size >= 0
+        self.held += size
+        return self.held <= self.room
 
 
 @given(st.lists(FEW))
 def test_a_reader_that_remembers_hears_what_one_hears_that_cannot(chosen):
     pieces = [piece for few in chosen for piece in few]
+    each_byte = [bytes([byte]) for byte in b"".join(pieces)]
+
+    assert Listener().listen(pieces) == Listener().listen(each_byte)
+
+
+def below(tail: str, body: bytes, length: str = "{}") -> bytes:
+    said = length.replace("{}", str(len(body)))
+    return f"POST / HTTP/1.1\r\ncontent-length: {said}\r\n{tail}\r\n\r\n".encode() + body
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        *([piece] * 3 for piece in PIECES),
+        [INNER, post(INNER)[: -len(INNER)], INNER, INNER],
+        [below("x: 1", b"a"), below("x: 2", b"a"), below("x: 2", b"b")],
+        [below("x: 1", b"a"), below("expect: 100-continue", b"a")],
+        *([below("x: 1", b"a"), below("x: 1", b"b", length)] for length in LENGTHS),
+        [below("x: 1", b"a", "\t{} "), below("x: 1", b"b", "\t{} "), below("x: 1", b"c")],
+        [below("x: 1", b"a"), below("x: 1", b"b")[:-1], b"b", below("x: 1", b"c")],
+        [below("x: 1", b"a"), below("x: 1", b"b") + below("x: 1", b"c")],
+    ],
+)
+def test_whatever_is_recalled_is_what_would_have_been_parsed(pieces):
     each_byte = [bytes([byte]) for byte in b"".join(pieces)]
 
     assert Listener().listen(pieces) == Listener().listen(each_byte)
@@ -149,6 +176,16 @@ def test_a_head_that_comes_again_is_not_parsed_for_another_body(pieces, parsed):
 
     assert listener.parsed == parsed
     assert len(listener.said) == len(pieces) + 1
+
+
+def test_a_body_below_a_head_that_is_recalled_takes_room_like_any_other():
+    sent = [post(b"aaa"), post(b"bb"), post(b"cccc")]
+    free, full = Listener(), Listener(room=8)
+
+    free.listen(sent)
+
+    assert free.held == 9
+    assert full.listen(sent)[-1] == 413
 
 
 SCRIPT = [
