@@ -51,12 +51,18 @@ def _backends() -> Iterator[ParameterSet]:
 def backend(request) -> Backend:
     """A backend that works here."""
     backend = BACKENDS[request.param]
+    wanted(backend)
+    return backend
+
+
+def wanted(backend: Backend) -> None:
+    """Skip what cannot be tried here, unless it must be."""
     probe = backend.probe()
     if not probe.available:
+        why = f"{backend.name}: {probe.reason} ({probe.remedy})"
         if backend.name in _MARKS and ENGINE_WANTED in os.environ:
-            pytest.fail(f"{backend.name}: {probe.reason} ({probe.remedy})")
-        pytest.skip(f"{backend.name}: {probe.reason} ({probe.remedy})")
-    return backend
+            pytest.fail(why)
+        pytest.skip(why)
 
 
 @pytest.fixture(scope="session")

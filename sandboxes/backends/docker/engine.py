@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,6 +106,7 @@ def find() -> Engine:
     reasons = []
     for host in hosts:
         try:
+            _knock(host)
             with connection(host, _PROBE_SECONDS) as client:
                 return _engine(host, client.version(api_version=False))
         except BackendUnavailable:
@@ -115,14 +117,30 @@ def find() -> Engine:
     raise BackendUnavailable(why, START)
 
 
+def _knock(host: str) -> None:
+    """See that somebody listens, before the SDK is imported for nothing."""
+    with socket.socket(socket.AF_UNIX) as sock:
+        sock.settimeout(_PROBE_SECONDS)
+        try:
+            sock.connect(host.removeprefix("unix://"))
+        except OSError as error:
+            raise SandboxError(f"nobody listens at {host}: {error}") from error
+
+
 def _engine(host: str, answer: dict[str, Any]) -> Engine:
-    spoken = tuple(int(part) for part in answer["ApiVersion"].split("."))
-    if spoken < tuple(int(part) for part in API.split(".")):
-        why = f"the engine at {host} speaks version {answer['ApiVersion']}, {API} is needed"
+    spoken = str(answer.get("ApiVersion"))
+    if not _is_enough(spoken):
+        why = f"the engine at {host} speaks version {spoken} of the API, {API} is needed"
         raise BackendUnavailable(why, "install Docker Engine 20.10 or later")
     parts = [part["Name"] for part in answer.get("Components") or ()]
     kind = "podman" if any("podman" in part.lower() for part in parts) else "docker"
-    return Engine(host, kind, answer["Version"])
+    return Engine(host, kind, str(answer.get("Version")))
+
+
+def _is_enough(spoken: str) -> bool:
+    parts = spoken.split(".")
+    wanted = tuple(int(part) for part in API.split("."))
+    return all(part.isdecimal() for part in parts) and tuple(map(int, parts)) >= wanted
 
 
 def image(engine: Engine) -> Image:
@@ -133,16 +151,25 @@ def image(engine: Engine) -> Image:
     """
     named = os.environ.get(IMAGE, "")
     with engine.client(_PROBE_SECONDS) as client:
-        if named:
-            wanted = client.images(name=named)
-            if wanted:
-                return Image(named, wanted[0]["Id"])
-            raise BackendUnavailable(
-                f"the engine has no image {named!r}, and none is pulled", BUILD
-            )
-        for title in _TITLES:
-            found = client.images(filters={"label": f"{_TITLE}={title}"})
-            if found:
-                newest = max(found, key=lambda each: each["Created"])
-                return Image((newest.get("RepoTags") or [title])[0], newest["Id"])
-    raise BackendUnavailable("the engine has no image of this project", BUILD)
+        found = _named(client, named) if named else _newest(client)
+    if found is None:
+        what = f"no image {named!r}" if named else "no image of this project"
+        raise BackendUnavailable(f"the engine has {what}, and none is pulled", BUILD)
+    return found
+
+
+def _named(client: docker.APIClient, name: str) -> Image | None:
+    import docker  # noqa: PLC0415 - slow
+
+    try:
+        return Image(name, client.inspect_image(name)["Id"])
+    except docker.errors.ImageNotFound:
+        return None
+
+
+def _newest(client: docker.APIClient) -> Image | None:
+    for title in _TITLES:
+        if found := client.images(filters={"label": f"{_TITLE}={title}"}):
+            newest = max(found, key=lambda each: each["Created"])
+            return Image((newest.get("RepoTags") or [title])[0], newest["Id"])
+    return None

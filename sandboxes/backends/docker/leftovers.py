@@ -41,7 +41,8 @@ def is_abandoned(labels: Mapping[str, str], state: str, boot: str, now: float) -
     another pid namespace) may be alive: its containers are abandoned when their time is over,
     or, of another boot, when they do not run.
     """
-    late = now > int(labels.get(DEADLINE) or now)
+    deadline = labels.get(DEADLINE, "")
+    late = deadline.isdecimal() and now > int(deadline)
     if labels.get(BOOT) != boot:
         return late or state in _ENDED
     return late or owners.dead_run(labels.get(OWNER, "")) is not None

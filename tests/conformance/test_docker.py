@@ -1,0 +1,181 @@
+"""What is the engine's part in a sandbox, seen through the engine."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sandboxes import clock
+from sandboxes.backends.docker import Docker, container, engine
+from sandboxes.base import ROOT, Limits, Planted, SandboxSpec
+from sandboxes.errors import BackendUnavailable, SandboxError, SandboxLost
+from sandboxes.helper import owners
+from tests.conformance.conftest import wanted
+from tests.conformance.containers import found, of_run
+from tests.conformance.room import Room, eventually
+
+pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("docker")]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def docker() -> Docker:
+    """The backend, where it works."""
+    backend = Docker()
+    wanted(backend)
+    return backend
+
+
+@pytest.fixture
+def client():
+    one = found()
+    assert one is not None
+    with one.client() as client:
+        yield client
+
+
+def test_the_container_is_closed_limited_and_labelled(docker, client):
+    run = f"labelled-{os.getpid()}"
+    limits = Limits(memory=256 << 20, pids=50)
+    with docker.site(run) as site:
+        sandbox = site.create(SandboxSpec("one", limits))
+        try:
+            (identity,) = of_run(run)
+            seen = client.inspect_container(identity)
+        finally:
+            assert sandbox.destroy() == []
+        assert of_run(run) == []
+
+    host, labels = seen["HostConfig"], seen["Config"]["Labels"]
+    assert (host["NetworkMode"], host["ReadonlyRootfs"], host["AutoRemove"]) == ("none", True, True)
+    assert (host["CapDrop"], host["CapAdd"], host["Privileged"]) == (["ALL"], None, False)
+    assert host["SecurityOpt"] == ["no-new-privileges"]
+    assert (host["Memory"], host["MemorySwap"]) == (limits.memory, limits.memory)
+    assert host["PidsLimit"] == limits.pids + 1
+    assert host["LogConfig"]["Type"] == "none"
+    assert (host["Binds"], seen["Mounts"]) == (None, [])
+    assert labels["shakeout.run"] == run
+    assert labels["shakeout.owner"] == owners.name(run, os.getpid())
+    assert labels["shakeout.boot"] == container.boot_id()
+    assert int(labels["shakeout.deadline"]) > clock.wall()
+
+
+def test_what_a_subject_does_to_the_system_never_reaches_the_engine(docker, client):
+    run = f"kept-out-{os.getpid()}"
+    with docker.site(run) as site:
+        room = Room(site.create(SandboxSpec("one")))
+        room.ok("echo evil > /etc/evil; rm /usr/bin/env; echo x > /tmp/x", user=ROOT)
+        (identity,) = of_run(run)
+        changed = {each["Path"] for each in client.diff(identity) or ()}
+        assert {c.path for c in room.sandbox.listing().system} == {
+            "/etc/evil",
+            "/usr/bin/env",
+            "/tmp/x",
+        }
+        assert room.leave() == []
+
+    assert not {path for path in changed if "evil" in path or "env" in path or "tmp" in path}
+
+
+def test_the_engine_lists_and_stops_what_the_subject_runs(docker, client):
+    run = f"seen-{os.getpid()}"
+    with docker.site(run) as site:
+        room = Room(site.create(SandboxSpec("one")))
+        running = room.start("sh", "-c", "echo up; sleep 1000")
+        assert running.line() == "up"
+        (identity,) = of_run(run)
+        listed = " ".join(" ".join(row) for row in client.top(identity)["Processes"])
+        assert "sleep 1000" in listed
+
+        client.kill(identity, "KILL")
+
+        before = clock.monotonic()
+        with pytest.raises(SandboxLost):
+            eventually(lambda: room.sandbox.processes() is None, 5)
+        assert clock.monotonic() - before < 5
+        assert room.leave() == []
+    eventually(lambda: of_run(run) == [])
+
+
+def test_a_container_that_is_removed_behind_our_back_is_no_leftover(docker, client):
+    run = f"removed-{os.getpid()}"
+    with docker.site(run) as site:
+        room = Room(site.create(SandboxSpec("one")))
+        container.remove(client, of_run(run)[0])
+        assert room.leave() == []
+
+
+def test_the_sweep_removes_a_container_whose_owner_is_dead_and_no_other(docker, client):
+    code = "import os; from sandboxes.backends.docker.container import Owner; o = Owner.of_run('swept'); print(o.name)"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    one = found()
+    assert one is not None
+    image = engine.image(one).id
+    mine = container.Owner.of_run(f"mine-{os.getpid()}")
+    dead = container.Owner(f"dead-{os.getpid()}", said.stdout.strip(), mine.boot)
+    made = [
+        client.create_container(image, "true", labels=owner.labels("box"))["Id"]
+        for owner in (mine, dead)
+    ]
+    try:
+        swept = docker.sweep()
+        assert of_run(mine.run) == made[:1]
+        assert of_run(dead.run) == []
+        assert any(dead.run in words for words in swept) or not swept, "or somebody else was first"
+    finally:
+        container.remove(client, made[0])
+
+
+@pytest.fixture
+def hostile(client, tmp_path, monkeypatch) -> Iterator[Path]:
+    """A folder of the host, and an image whose paths of ours are links into it."""
+    one = found()
+    assert one is not None
+    folder = tmp_path / "host"
+    folder.mkdir()
+    (folder / "hosts").write_text("the host's")
+    links = {"workspace": folder, "etc/hosts": folder / "hosts", "etc/passwd": folder / "passwd"}
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w") as tar:
+        for path, target in links.items():
+            entry = tarfile.TarInfo(path)
+            entry.type, entry.linkname = tarfile.SYMTYPE, str(target)
+            tar.addfile(entry)
+    base = client.images(filters={"label": "org.opencontainers.image.title=shakeout-base"})[0]["Id"]
+    holder = client.create_container(base, "true")["Id"]
+    client.put_archive(holder, "/", archive.getvalue())
+    image = client.commit(holder)["Id"]
+    client.remove_container(holder)
+    monkeypatch.setenv("SHAKEOUT_IMAGE", image)
+    yield folder
+    client.remove_image(image)
+
+
+def test_an_image_cannot_lead_us_out_by_its_links(docker, hostile):
+    with docker.site(f"hostile-{os.getpid()}") as site:
+        spec = SandboxSpec("one", workspace=[Planted("planted", content=b"x")])
+        with contextlib.suppress(SandboxError):  # to refuse is right too
+            room = Room(site.create(spec))
+            room.shell("echo x > /workspace/y; echo x > /etc/hosts", user=ROOT)
+            assert room.ok("cat /workspace/planted") == "x"
+            assert "sandbox" in room.ok("cat /etc/hosts")
+            assert room.leave() == []
+
+    assert sorted(path.name for path in hostile.iterdir()) == ["hosts"]
+    assert (hostile / "hosts").read_text() == "the host's"
+
+
+def test_an_image_that_is_not_there_is_not_pulled(docker, monkeypatch):
+    monkeypatch.setenv("SHAKEOUT_IMAGE", "no-such-image:at-all")
+
+    with pytest.raises(BackendUnavailable, match="no-such-image") as caught, docker.site("none"):
+        pass
+
+    assert "SHAKEOUT_IMAGE" in caught.value.remedy
