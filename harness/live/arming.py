@@ -8,7 +8,6 @@ exactly that. A fault in replies takes effect at once, in the thread that notice
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -20,6 +19,7 @@ from harness.faults.base import Injection, Landing, Place, PlaceFault, ReplyFaul
 from harness.faults.paths import locate
 from harness.journal import Journal
 from harness.live.inbox import Inbox
+from harness.search import TooSlow, search
 from harness.services.base import LiveServices
 from sandboxes import clock
 from sandboxes.errors import SandboxError, SandboxLost
@@ -73,6 +73,7 @@ class Arming:
     ) -> None:
         self._states = [_State(fault, injector) for fault, injector in states]
         self._inbox = inbox
+        self._hopeless: set[str] = set()
         self._journal = journal
         self._place = place
         self._services: LiveServices | None = None
@@ -115,10 +116,22 @@ class Arming:
         def due(state: _State, trigger: Trigger) -> bool:
             if trigger.kind != "output":
                 return False
-            pattern = re.compile(trigger.pattern.encode(), re.MULTILINE)
-            return bool(pattern.search(text, max(0, state.heard.get(stream, 0) - first)))
+            return self._found(trigger.pattern, text, state.heard.get(stream, 0) - first)
 
         self._notice(due)
+
+    def _found(self, pattern: str, text: bytes, start: int) -> bool:
+        """Whether output behind ``start`` matches; a pattern that takes too long never does again."""
+        if pattern in self._hopeless:
+            return False
+        if start > 0:  # what stands before may neither match nor make a line begin here
+            text = (b"" if text[start - 1 : start] == b"\n" else b"\0") + text[start:]
+        try:
+            return search(pattern, text.decode("utf-8", "replace")) is not None
+        except TooSlow as slow:
+            self._hopeless.add(pattern)
+            self._journal.write("given-up", pattern=pattern, message=str(slow))
+            return False
 
     # -- either thread
 

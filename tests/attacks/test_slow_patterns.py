@@ -35,3 +35,18 @@ def test_a_search_that_was_given_up_does_not_spoil_the_next():
     assert search("^$", "a\n\nb") == ""
     assert search("é\ud800", "xé\ud800") == "é\ud800"
     assert search("fatal", LONG_LINE) is None
+
+
+def test_a_trigger_that_takes_too_long_stops_nobody_else(verdict_of):
+    begun = time.monotonic()
+
+    code, trial = verdict_of(
+        "trigger",
+        "title: t\n"
+        "subject: {command: [python3, -c, 'print(\"a\" * 60)']}\n"
+        "faults: [{id: cut, fault: process.kill, when: {output: '(a+)+b'}}]\n"
+        "expect: [{home: untouched}]\n",
+    )
+
+    assert (code, trial["reasons"]) == (3, ["fault-not-delivered"])
+    assert time.monotonic() - begun < SECONDS + 20
