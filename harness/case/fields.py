@@ -144,7 +144,8 @@ QUARANTINE: Schema = record(
 )
 
 SABOTAGE: Schema = listing(
-    "protections to remove: each must break exactly the expectations it names",
+    "protections to remove: each must break exactly the expectations it names; checked and "
+    "carried, but nothing runs them yet: shakeout teeth is to come",
     record(
         "one sabotage: a patch with drop, value or with; another subject; or a changed file",
         {

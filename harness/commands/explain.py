@@ -1,7 +1,8 @@
 """``shakeout explain``: what can be written in a case, from the schemas themselves.
 
-A name is looked up among faults, oracles, services, subjects, fields (``sandbox.limits``),
-verdicts and reasons; one that is several things at once is explained as each of them.
+A name is looked up among faults, oracles, services, subjects, fields (``sandbox.limits``, or
+just ``limits``), their parameters, formats, verdicts, reasons and the words about them; one that
+is several things at once is explained as each of them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Final
 from harness.case.errors import nearest, quoted
 from harness.case.schema import documents, rendered
 from harness.commands.answers import DONE, listed, refused
-from harness.commands.explained import Topic, everything
+from harness.commands.explained import Topic, everything, named
 from harness.commands.shown import brief, full
 from harness.errors import UsageError
 
@@ -24,7 +25,11 @@ _TOPICS: Final = {
     "services": "service",
     "subjects": "subject",
     "fields": "field",
+    "forms": "form",
+    "formats": "format",
     "verdicts": "verdict",
+    "reasons": "reason",
+    "words": "word",
 }
 
 
@@ -32,9 +37,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument(
         "name",
-        nargs="?",
+        nargs="*",
         metavar="NAME",
-        help=f"a fault, oracle, service, subject, field or verdict, or one of {', '.join(_TOPICS)}",
+        help="a fault, oracle, service, subject, field, parameter, format, verdict, reason or "
+        f"word; or one of {', '.join(_TOPICS)} (default: an overview)",
     )
     parser.add_argument("--json", action="store_true", help="print the topics as JSON")
     parser.add_argument(
@@ -48,25 +54,33 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(rendered(documents()["case.schema.json"]))
         return DONE
     try:
-        topics, lines = _answer(args.name)
+        topics, lines = _answer(" ".join(args.name))
     except UsageError as error:
         return refused(error, as_json=args.json)
     return listed([topic.item() for topic in topics], lines, as_json=args.json)
 
 
-def _answer(name: str | None) -> tuple[Sequence[Topic], Iterator[str]]:
+def _answer(name: str) -> tuple[Sequence[Topic], Iterator[str]]:
     topics = everything()
-    if name is None:
+    if not name:
         return topics, _overview(topics)
-    if kind := _TOPICS.get(name):
-        kinds = {kind, "reason"} if kind == "verdict" else {kind}
-        chosen = [topic for topic in topics if topic.kind in kinds]
-        return chosen, brief(chosen)
-    chosen = [topic for topic in topics if topic.name == name]
-    if not chosen:
-        known = {*_TOPICS, *(topic.name for topic in topics)}
+    of_kind = [topic for topic in topics if topic.kind == _TOPICS.get(name)]
+    chosen = named(name, topics)
+    if not of_kind and not chosen:
+        last = {topic.name.rpartition(".")[2] for topic in topics}
+        known = {*_TOPICS, *last, *(topic.name for topic in topics)}
         raise UsageError(f"nothing is called {quoted(name)}; {nearest(name, known, say='try')}")
-    return chosen, (line for topic in chosen for line in full(topic))
+    return [*of_kind, *chosen], _lines(name, of_kind, chosen)
+
+
+def _lines(name: str, of_kind: Sequence[Topic], chosen: Sequence[Topic]) -> Iterator[str]:
+    """The list of a kind, and everything that has the name itself."""
+    if of_kind:
+        yield f"{name}:"
+        yield from brief(of_kind)
+        yield ""
+    for topic in chosen:
+        yield from full(topic)
 
 
 def _overview(topics: Sequence[Topic]) -> Iterator[str]:

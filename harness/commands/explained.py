@@ -1,47 +1,22 @@
-"""Everything that ``explain`` can explain, from the registries and the schema."""
+"""Everything that ``explain`` can explain, from the registries, the schema and the glossary."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeAlias
 
+from harness.case.grammar import PUBLISHED
 from harness.case.schema import case_schema
 from harness.case.tables import Tables, installed
-from verifiers.verdicts import Reason, Verdict
+from harness.commands.glossary import FORMATS, OTHER_REASONS, REASONS, VERDICTS, WORDS
 
-VERDICTS: Final[Mapping[Verdict, str]] = {
-    Verdict.PASSED: "at least one expectation, all of them observed, all held; every fault landed",
-    Verdict.FAILED: "an expectation was observed, and broken; the reason is broke:ID",
-    Verdict.TIMED_OUT: "the trial's own limit stopped the subject before it could be judged",
-    Verdict.UNAVAILABLE: "it could not be tried or observed here; nothing is known, so not passed",
-    Verdict.ERROR: "the harness or the sandbox broke; nothing is known of the subject",
-}
+Defs: TypeAlias = Mapping[str, Any]
 
-REASONS: Final[Mapping[Reason, str]] = {
-    Reason.BACKEND_MISSING: "no sandbox backend works on this machine; see shakeout doctor",
-    Reason.CAPABILITY_MISSING: "the sandbox cannot do what the case needs",
-    Reason.TOOL_MISSING: "a program that is to be run is not there",
-    Reason.SUBJECT_MISSING: "the agent is not installed here",
-    Reason.NOT_WRITTEN: "the suite names this check, and its case is not written yet",
-    Reason.FAULT_NOT_DELIVERED: "a declared fault did not land, so nothing was tried",
-    Reason.NOT_PROVOKED: "what the case provokes the subject with did not happen",
-    Reason.SCRIPT_NOT_FINISHED: "turns of the model's script were left over",
-    Reason.NOTHING_EXPECTED: "the case expects nothing, so nothing could hold",
-    Reason.NOT_OBSERVED: "what an expectation is about could not be seen",
-    Reason.NOTHING_RAN: "there was nothing to merge a verdict from",
-    Reason.BREAKER_OPEN: "evidence could not be sealed earlier; nothing runs until it is reset",
-    Reason.SANDBOX_LOST: "the sandbox died or stopped answering",
-    Reason.EVIDENCE_LOST: "evidence that must be there could not be taken",
-    Reason.RESIDUE: "something was left behind, or touched, outside the sandbox",
-    Reason.HARNESS_BUG: "the harness itself is wrong; please report it",
-    Reason.NOT_SEALED: "the evidence could not be sealed",
-    Reason.INTERRUPTED: "the user stopped the run",
-    Reason.SABOTAGE_NOT_APPLIED: "the sabotage found nothing to remove",
-    Reason.TOOL_CRASHED: "a tool of the harness or of a verifier died",
-    Reason.REPORT_UNREADABLE: "a tool's report could not be read",
-    Reason.WRONG_CODE: "what ran is not the code that was asked for",
-}
+#: Titles of maps whose keys are the names of a registry, which are topics of their own.
+REGISTRIES: Final = frozenset({"oracle", "subject", "kind of service"})
+_WRITTEN: Final = frozenset({"field", "parameter"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +24,13 @@ class Topic:
     """One thing that can be explained.
 
     Attributes:
-        kind: fault, oracle, service, subject, field, verdict or reason.
-        name: as it is written; fields are dotted.
+        kind: fault, oracle, service, subject, field, parameter (of one of the first four),
+            form (of which fields are made), format, verdict, reason or word.
+        name: as it is written; fields and parameters are dotted.
         summary: one sentence.
         schema: of what is written for it; ``None`` where nothing is.
         facts: further things worth knowing, by name.
+        also: other names that lead to it.
     """
 
     kind: str
@@ -61,6 +38,7 @@ class Topic:
     summary: str
     schema: Mapping[str, Any] | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    also: Sequence[str] = ()
 
     def item(self) -> dict[str, Any]:
         """The topic as an item of what ``--json`` prints."""
@@ -76,7 +54,44 @@ class Topic:
 def everything(tables: Tables | None = None) -> tuple[Topic, ...]:
     """All topics, in the order in which they are shown."""
     tables = tables or installed()
-    return (*_registered(tables), *_fields(case_schema(tables)), *_verdicts())
+    schema = case_schema(tables)
+    return (
+        *_registered(tables),
+        *_fields(schema["properties"], schema["$defs"]),
+        *_forms_of_fields(schema),
+        *_formats(),
+        *_verdicts(),
+        *(Topic("word", word.name, word.meaning, also=word.also) for word in WORDS),
+        *_parameters(tables, schema["$defs"]),
+    )
+
+
+def named(name: str, topics: Sequence[Topic]) -> list[Topic]:
+    """The topics that a name means: those of that name, and fields that end in it.
+
+    A field that is written alike in several places is given once, with its other names.
+    """
+    wanted = name.casefold()
+    if wanted.startswith("broke:"):
+        wanted = "broke"
+    exact = [topic for topic in topics if wanted in _names(topic)]
+    inner = [topic for topic in topics if topic.name.casefold().endswith(f".{wanted}")]
+    alike: dict[str, list[Topic]] = {}
+    for topic in (*exact, *inner):
+        key = json.dumps([topic.kind in _WRITTEN or topic.kind, topic.summary, topic.schema])
+        alike.setdefault(key, []).append(topic)
+    return [_together(same) for same in alike.values()]
+
+
+def _names(topic: Topic) -> set[str]:
+    return {one.casefold() for one in (topic.name, *topic.also)}
+
+
+def _together(same: Sequence[Topic]) -> Topic:
+    others = list(dict.fromkeys(topic.name for topic in same[1:] if topic.name != same[0].name))
+    if not others:
+        return same[0]
+    return replace(same[0], facts={**same[0].facts, "also": others})
 
 
 def _registered(tables: Tables) -> Iterator[Topic]:
@@ -92,28 +107,40 @@ def _registered(tables: Tables) -> Iterator[Topic]:
         yield Topic("subject", name, subject.summary, subject.schema)
 
 
-def _fields(schema: Mapping[str, Any]) -> Iterator[Topic]:
-    for name, inner in schema["properties"].items():
-        yield from _field(name, inner, schema["$defs"])
+def _parameters(tables: Tables, defs: Defs) -> Iterator[Topic]:
+    """What stands beneath a fault, an oracle, a service or a subject."""
+    for registry in (tables.faults, tables.oracles, tables.services, tables.subjects):
+        for name, entry in registry.items():
+            yield from _beneath("parameter", name, entry.schema, defs)
 
 
-def _field(name: str, schema: Mapping[str, Any], defs: Mapping[str, Any]) -> Iterator[Topic]:
+def _fields(properties: Mapping[str, Any], defs: Defs) -> Iterator[Topic]:
+    for name, inner in properties.items():
+        yield from _field("field", name, inner, defs)
+
+
+def _field(kind: str, name: str, schema: Mapping[str, Any], defs: Defs) -> Iterator[Topic]:
     """A field and, one after the other, the fields of the maps and lists that it may hold."""
     target = _target(schema, defs)
-    yield Topic("field", name, target.get("description", ""), target)
+    shown = {key: _expanded(value, defs) for key, value in target.items()}
+    yield Topic(kind, name, target.get("description", ""), shown)
+    yield from _beneath(kind, name, target, defs)
+
+
+def _beneath(kind: str, name: str, schema: Mapping[str, Any], defs: Defs) -> Iterator[Topic]:
     seen: set[str] = set()
-    for form in _forms(target, defs):
+    for form in _forms(schema, defs):
         for key, inner in form.get("properties", {}).items():
-            if key not in seen and not _of_a_registry(form):
+            if key not in seen and form.get("title") not in REGISTRIES:
                 seen.add(key)
-                yield from _field(f"{name}.{key}", inner, defs)
+                yield from _field(kind, f"{name}.{key}", inner, defs)
 
 
-def _forms(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _forms(schema: Mapping[str, Any], defs: Defs) -> Iterator[Mapping[str, Any]]:
     """The maps that a value may be, or may be a list or a table of."""
     schema = _target(schema, defs)
     yield schema
-    for branch in schema.get("oneOf", ()):
+    for branch in (*schema.get("oneOf", ()), *schema.get("anyOf", ())):
         if "type" in branch or "$ref" in branch:
             yield from _forms(branch, defs)
     for inner in (schema.get("items"), schema.get("additionalProperties")):
@@ -121,21 +148,44 @@ def _forms(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> Iterator[Mappi
             yield from _forms(inner, defs)
 
 
-def _target(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> Mapping[str, Any]:
+def _forms_of_fields(schema: Mapping[str, Any]) -> Iterator[Topic]:
+    """What fields refer to, as far as it is no field itself."""
+    for name, inner in schema["$defs"].items():
+        if name not in schema["properties"]:
+            shown = {key: _expanded(value, schema["$defs"]) for key, value in inner.items()}
+            yield Topic("form", name, inner["description"], shown)
+
+
+def _formats() -> Iterator[Topic]:
+    for name, meaning in FORMATS.items():
+        schema = {"type": "string", "format": name, **PUBLISHED.get(name, {})}
+        yield Topic("format", name, meaning, schema)
+
+
+def _target(schema: Mapping[str, Any], defs: Defs) -> Mapping[str, Any]:
     if "$ref" not in schema:
         return schema
     own = {key: value for key, value in schema.items() if key != "$ref"}
     return {**defs[schema["$ref"].removeprefix("#/$defs/")], **own}
 
 
-def _of_a_registry(schema: Mapping[str, Any]) -> bool:
-    """Whether the keys of a map are names of a registry, which are topics of their own."""
-    return schema.get("title") in {"oracle", "subject", "kind of service"}
+def _expanded(schema: Any, defs: Defs) -> Any:
+    """The same with what it refers to put in beside each reference; that refers on."""
+    if isinstance(schema, list | tuple):
+        return [_expanded(item, defs) for item in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    if "$ref" in schema:
+        return {**_target(schema, defs), "$ref": schema["$ref"]}
+    return {key: _expanded(value, defs) for key, value in schema.items()}
 
 
 def _verdicts() -> Iterator[Topic]:
     for verdict, summary in VERDICTS.items():
-        yield Topic("verdict", verdict.value, summary)
+        yield Topic("verdict", verdict.value, summary, also=[verdict.value.replace("_", " ")])
+    for verdict, word in OTHER_REASONS.items():
+        facts = {"verdict": verdict.value}
+        yield Topic("reason", word.name, word.meaning, None, facts, word.also)
     for reason, summary in REASONS.items():
         facts = {"verdict": reason.verdict.value}
         yield Topic("reason", reason.value, summary, None, facts)

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from harness.commands.explained import Topic
+from harness.commands.explained import REGISTRIES, Topic
 
 _WIDTH: Final = 96
 _KINDS: Final = {"object": "map", "array": "list", "string": "text", "integer": "whole number"}
@@ -32,11 +32,18 @@ def full(topic: Topic) -> Iterator[str]:
     for name, value in topic.facts.items():
         shown = ", ".join(value) if isinstance(value, list) else str(value)
         if shown:
-            yield f"  {name}: {shown}"
+            yield from _wrapped(f"  {name}: ", shown)
+    if "default" in (topic.schema or {}):
+        yield f"  {_default(topic.schema or {})}"
     if topic.schema is not None:
-        yield from _form(topic.schema, "  ")
+        if topic.kind != "format":
+            yield from _form(topic.schema, "  ")
         yield from _usage(topic)
     yield ""
+
+
+def _default(schema: Mapping[str, Any]) -> str:
+    return f"default {json.dumps(schema['default'], ensure_ascii=False)}"
 
 
 def _form(schema: Mapping[str, Any], indent: str) -> Iterator[str]:
@@ -67,7 +74,11 @@ def _branches(schema: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 
 
 def _properties(schema: Mapping[str, Any], indent: str) -> Iterator[str]:
+    registry = schema.get("title") in REGISTRIES
     for key, inner in schema["properties"].items():
+        if registry:
+            yield from _wrapped(f"{indent}{key}  ", inner.get("description", ""))
+            continue
         yield from _key(key, inner, indent, required=key in schema.get("required", ()))
     names = [one["required"][0] for one in _branches(schema) if set(one) == {"required"}]
     if names:
@@ -78,7 +89,7 @@ def _properties(schema: Mapping[str, Any], indent: str) -> Iterator[str]:
 def _key(name: str, schema: Mapping[str, Any], indent: str, *, required: bool) -> Iterator[str]:
     marks = ["required"] if required else []
     if "default" in schema:
-        marks.append(f"default {json.dumps(schema['default'], ensure_ascii=False)}")
+        marks.append(_default(schema))
     note = f" ({', '.join(marks)})" if marks else ""
     yield from _wrapped(f"{indent}{name}: {_kind(schema)}{note}  ", _about(schema, {}))
     yield from _inside(schema, indent + "  ")
@@ -95,15 +106,14 @@ def _about(schema: Mapping[str, Any], outer: Mapping[str, Any]) -> str:
 
 
 def _kind(schema: Mapping[str, Any]) -> str:
-    if "enum" in schema:
-        return " | ".join(str(value) for value in schema["enum"])
-    if "const" in schema:
-        return json.dumps(schema["const"]).strip('"')
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2]
+    if words := schema.get("enum", [schema["const"]] if "const" in schema else []):
+        known = schema.get("title") == "fault"
+        return "see shakeout explain faults" if known else " | ".join(map(_value, words))
     forms = [one for one in _branches(schema) if set(one) != {"required"}]
     if forms:
         return " | ".join(dict.fromkeys(map(_kind, forms)))
-    if "$ref" in schema:
-        return str(schema["$ref"]).rpartition("/")[2]
     if "format" in schema:
         return str(schema["format"])
     kind = schema.get("type", "anything")
@@ -111,10 +121,16 @@ def _kind(schema: Mapping[str, Any]) -> str:
     return " | ".join(_KINDS.get(one, one) for one in kinds)
 
 
+def _value(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
 def _usage(topic: Topic) -> Iterator[str]:
     schema = topic.schema or {}
     needed = ", ".join(f"{name}: …" for name in schema.get("required", ()))
-    if topic.kind == "fault":
+    if topic.kind == "format" and "examples" in schema:
+        yield f"  write: {', '.join(map(str, schema['examples']))}"
+    elif topic.kind == "fault":
         params = f", with: {{{needed}}}" if needed else ""
         yield f"  write: faults: [{{fault: {topic.name}{params}}}]"
     elif topic.kind == "oracle":
@@ -136,7 +152,11 @@ def _sample(schema: Mapping[str, Any]) -> str:
 
 
 def _wrapped(head: str, text: str) -> Iterator[str]:
-    hang = " " * min(len(head), 34)
+    hang = " " * (len(head) if len(head) <= 34 else len(head) - len(head.lstrip()) + 4)
     yield from textwrap.wrap(
-        head + text, _WIDTH, subsequent_indent=hang, break_long_words=False
+        head + text,
+        _WIDTH,
+        subsequent_indent=hang,
+        break_long_words=False,
+        break_on_hyphens=False,
     ) or [head.rstrip()]

@@ -35,6 +35,7 @@ class Claims:
     def schema(self) -> Schema:
         """Of what a case writes; ``yet`` takes one of the other oracles."""
         yet = {
+            "title": "oracle",
             "type": "object",
             "properties": {
                 name: {**other.schema, "description": other.summary}

@@ -91,7 +91,8 @@ trial still weigh.
 """
 
 _SABOTAGED = """
-A sabotaged trial weighs by whether exactly what it names broke:
+A sabotaged trial weighs by whether exactly what it names broke. `sabotage` is checked and
+carried today, and nothing runs it yet: `shakeout teeth` is to come.
 
 """
 

@@ -41,6 +41,7 @@ SCHEMA: Final[Schema] = {
                 },
                 "reply": {
                     "type": "object",
+                    "description": "what it answers",
                     "additionalProperties": False,
                     "properties": {
                         "status": {

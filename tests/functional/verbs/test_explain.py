@@ -3,26 +3,70 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.case.fields import FIELDS
+from harness.case.grammar import FORMATS as READ
+from harness.case.schema import case_schema
 from harness.case.tables import installed
-from harness.commands.explained import REASONS, VERDICTS, everything
+from harness.commands.explained import everything, named
+from harness.commands.glossary import FORMATS, REASONS, VERDICTS
+from harness.report import truth
 from tests.functional.verbs.shakeout import shakeout
 from verifiers.verdicts import Reason, Verdict
 
 
 def test_every_extension_field_verdict_and_reason_can_be_explained():
     tables = installed()
-    named = {topic.name for topic in everything()}
+    names = {topic.name for topic in everything()}
 
-    assert named >= {*tables.faults, *tables.oracles, *tables.services, *tables.subjects}
-    assert named >= set(FIELDS)
-    assert named >= {*(verdict.value for verdict in Verdict), *Reason}
+    assert names >= {*tables.faults, *tables.oracles, *tables.services, *tables.subjects}
+    assert names >= {*FIELDS, *READ}
+    assert names >= {*(verdict.value for verdict in Verdict), *Reason}
     assert set(VERDICTS) == set(Verdict)
     assert set(REASONS) == set(Reason)
+    assert set(FORMATS) == set(READ)
+
+
+def keys(schema: Any) -> Iterator[str]:
+    """Every key that the schema of a case knows anywhere."""
+    if isinstance(schema, list | tuple):
+        yield from (key for inner in schema for key in keys(inner))
+    elif isinstance(schema, dict):
+        if isinstance(properties := schema.get("properties"), dict):
+            yield from properties
+        yield from (key for inner in schema.values() for key in keys(inner))
+
+
+def test_every_key_that_can_be_written_in_a_case_can_be_explained_by_itself():
+    topics = everything()
+
+    wanted = {*keys(case_schema(installed())), *case_schema(installed())["$defs"]}
+
+    assert [key for key in sorted(wanted) if not named(key, topics)] == []
+
+
+def test_every_word_of_the_page_about_verdicts_can_be_explained():
+    topics = everything()
+    marked = re.findall(r"`([^`\n]+)`", truth.page())
+    columns = [*truth.TRIAL.items(), *truth.WEIGHT.items(), *truth.SABOTAGE.items()]
+    words = {word for head, values in columns for word in (head, *values)}
+    words |= {word for word in marked if not word.startswith(("python ", "shakeout "))}
+    words |= {
+        *re.findall(r"\*\*([^*]+)\*\*", truth.page()),
+        "any",
+        "weighs as",
+        "verdict",
+        "reasons",
+    }
+
+    assert len(words) > 60
+    assert [word for word in sorted(words) if not named(word, topics)] == []
 
 
 def test_no_topic_is_left_without_a_sentence():
@@ -54,7 +98,11 @@ def test_a_name_that_is_several_things_is_explained_as_each(tmp_path: Path):
         ("services", "http"),
         ("subjects", "claude-code"),
         ("fields", "sandbox.limits.memory"),
-        ("verdicts", "fault-not-delivered"),
+        ("formats", "version-range"),
+        ("forms", "planted"),
+        ("verdicts", "timed_out"),
+        ("reasons", "fault-not-delivered"),
+        ("words", "lasting"),
     ],
 )
 def test_a_kind_lists_all_of_its_kind(topic: str, shows: str, tmp_path: Path):
@@ -72,10 +120,37 @@ def test_a_kind_lists_all_of_its_kind(topic: str, shows: str, tmp_path: Path):
         ("http", "each value: list"),
         ("not-observed", "verdict: unavailable"),
         ("command", "[PROGRAM"),
+        ("faults", "field faults: what goes wrong"),
+        ("faults", "model.truncate"),
+        ("faults", "when: trigger"),
+        ("subjects", "field subjects: instead of subject"),
+        ("services", "field services: scripted things"),
+        ("faults.times", "default 1"),
+        ("times", "field faults.times: "),
+        ("times", "parameter http.times: "),
+        ("mount", "field workspace.mount: "),
+        ("run", "field steps.run: "),
+        ("run", "field script.run: "),
+        ("trigger", "after: duration"),
+        ("planted", "base64: text"),
+        ("expectation", "processes Exactly"),
+        ("workspace.files", "base64: text"),
+        ("duration", "write: 500ms"),
+        ("size", "write: 64KiB"),
+        ("glob", "such as .cache/**"),
+        ("regex", "a Python regular expression"),
+        ("broke:home", "reason broke:ID: "),
+        ("containment", "word containment: "),
+        ("known-fixed", "remove the entry"),
+        ("weighs", "what a trial counts as"),
+        ("Timed out", "verdict timed_out: "),
+        ("sabotage", "nothing runs them yet"),
     ],
 )
 def test_fields_services_and_reasons_are_explained(name: str, shows: str, tmp_path: Path):
-    assert shows in shakeout("explain", name, cwd=tmp_path).out
+    ended = shakeout("explain", *name.split(), cwd=tmp_path)
+
+    assert shows in " ".join(ended.out.split()), ended.err
 
 
 def test_an_unknown_name_is_exit_2_with_the_nearest(tmp_path: Path):
@@ -91,7 +166,7 @@ def test_without_a_name_everything_is_listed(tmp_path: Path):
     ended = shakeout("explain", cwd=tmp_path)
 
     assert ended.code == 0
-    for kind in ("faults", "oracles", "services", "subjects", "fields", "verdicts"):
+    for kind in ("faults", "oracles", "services", "subjects", "fields", "formats", "verdicts"):
         assert f"\n{kind}:\n" in f"\n{ended.out}"
 
 
@@ -99,3 +174,20 @@ def test_the_schema_is_printed_as_published(tmp_path: Path):
     ended = shakeout("explain", "--schema", cwd=tmp_path)
 
     assert json.loads(ended.out)["$id"] == "urn:shakeout:case:1"
+
+
+def test_all_fields_are_listed_with_the_inner_ones(tmp_path: Path):
+    ended = shakeout("explain", "fields", "--json", cwd=tmp_path)
+    listed = {item["name"] for item in ended.json["items"]}
+
+    assert listed >= {*FIELDS, "faults.when.after", "workspace.files.mode", "control.script.say"}
+    assert {item["kind"] for item in ended.json["items"]} == {"field"}
+
+
+def test_a_reference_is_shown_with_what_it_refers_to(tmp_path: Path):
+    (item,) = shakeout("explain", "faults.when", "--json", cwd=tmp_path).json["items"]
+    (steps,) = shakeout("explain", "steps", "--json", cwd=tmp_path).json["items"]
+    run = steps["schema"]["items"]["oneOf"][1]["properties"]["run"]
+
+    assert item["schema"]["oneOf"][1]["properties"]["after"]["format"] == "duration"
+    assert (run["$ref"], run["type"]) == ("#/$defs/argv", "array")
