@@ -159,7 +159,7 @@ def read_known(r: Reading, ids: Collection[str]) -> tuple[Known, ...]:
             Known(
                 subject=subject,
                 version=item["version"],
-                breaks=_breaks(r, path, ids),
+                breaks=_breaks(r, path, set(ids) - {CONTAINMENT}),
                 because=item["because"],
                 since=item["since"],
             )

@@ -18,6 +18,7 @@ from harness.case.model import Clock, SandboxDecl, Workspace
 from harness.case.reading import Reading
 from harness.case.yaml_build import Keys
 from harness.evidence.model import path_from_text
+from harness.live.sentinels import LINK_OUT, SENTINELS
 from sandboxes.base import AGENT_HOME, WORKSPACE, Kind, Limits, Planted
 
 #: Set by the harness for every trial; a case that changes them would blind its own oracles.
@@ -26,7 +27,14 @@ _RESERVED_PREFIX: Final = "SHAKEOUT_"
 _ENV_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MAX_NAME: Final = 255
 _MAX_PATH: Final = 1000
+_LEAST_MEMORY: Final = 8 << 20
+_LEAST_DISK: Final = 1 << 20
 _KEPT: Final = ("/proc", "/sys", "/dev")
+#: Folders of the sandbox's own system, which a mount would hide.
+_SYSTEM: Final = frozenset(
+    f"/{name}"
+    for name in ("", "/", "bin", "etc", "home", "lib", "lib64", "root", "run", "sbin", "tmp", "usr")
+) | {"/usr/bin", "/usr/lib", "/var"}
 #: A bind that is read-only stops neither a connection to a socket nor a look at a process.
 _LIVE: Final = tuple(map(Path, (*_KEPT, "/run")))
 
@@ -49,9 +57,10 @@ def _limits(r: Reading, at: Keys) -> Limits:
     usual = Limits()
     memory = r.take((*at, "memory"), grammar.size, usual.memory)
     disk = r.take((*at, "disk"), grammar.size, None)
-    for name, value in (("memory", memory), ("disk", disk)):
-        if value == 0:
-            r.fail((*at, name), f"{name} is nothing", "write a size above zero")
+    for name, value, least in (("memory", memory, _LEAST_MEMORY), ("disk", disk, _LEAST_DISK)):
+        if value is not None and value < least:
+            hint = f"write at least {least >> 20}MiB"
+            r.fail((*at, name), f"{name} is too little for any program to start", hint)
     if disk is None:
         disk = min(usual.disk, memory)
     elif disk > memory:
@@ -91,6 +100,8 @@ def read_planted(r: Reading, at: Keys) -> tuple[Planted, ...]:
             r.fail(path, f"{quoted(name)} is planted twice", "keep one of them", key=True)
         planted[clean] = _one_planted(r, path, clean, value)
     solid = {name for name, item in planted.items() if item.kind is not Kind.DIR}
+    if at == ("home",):
+        solid.add(LINK_OUT)
     for path, name, _ in r.entries(at):
         for parent in _parents(name):
             if parent in solid:
@@ -160,8 +171,11 @@ def _mounts(r: Reading, at: Keys) -> Mapping[Path, str]:
         source = _source(r, path, name)
         r.no_nul(path, target)
         clean = posixpath.normpath(target)
-        if not target.startswith("/") or clean in {"/", "//", AGENT_HOME, WORKSPACE}:
+        if not target.startswith("/") or clean in {*_SYSTEM, AGENT_HOME, WORKSPACE}:
             r.fail(path, f"{quoted(target)} is no place for a mount", "write one such as /opt/tool")
+        elif _hides_a_sentinel(clean):
+            message = f"{quoted(target)} would hide what shows damage to the home"
+            r.fail(path, message, "write one such as /opt/tool")
         elif clean.startswith(_KEPT):
             r.fail(path, f"{quoted(target)} belongs to the kernel", "write one such as /opt/tool")
         elif clean in mounts.values():
@@ -169,6 +183,12 @@ def _mounts(r: Reading, at: Keys) -> Mapping[Path, str]:
         elif source is not None:
             mounts[source] = clean
     return mounts
+
+
+def _hides_a_sentinel(target: str) -> bool:
+    """Whether a mount lies over a path of the decoy home that every trial looks at."""
+    paths = (f"{AGENT_HOME}/{sentinel}" for sentinel in SENTINELS)
+    return any(path == target or path.startswith(f"{target}/") for path in paths)
 
 
 def _source(r: Reading, path: Keys, name: str) -> Path | None:

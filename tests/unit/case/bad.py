@@ -174,7 +174,7 @@ KINDS = [
     ),
     bad(
         "a number for a range of versions",
-        "known: [{subject: codex, version: §1.2, breaks: [containment], because: b, since: s}]\n",
+        "known: [{subject: codex, version: §1.2, breaks: [home], because: b, since: s}]\n",
         "a range of versions such as >=1.2,<2$",
     ),
     bad("a true for a signal", "steps: [start, {kill: §true}]\n", "write a signal such as TERM$"),
@@ -221,7 +221,7 @@ PLACE = [
         "sandbox: {limits: {memory: 1GiB, disk: §2GiB}}\n",
         "disk is above memory",
     ),
-    bad("a memory of nothing", "sandbox: {limits: {memory: §0MiB}}\n", "above zero"),
+    bad("a memory of nothing", "sandbox: {limits: {memory: §0MiB}}\n", "at least 8MiB"),
     bad("a clock without zone", "sandbox: {clock: {at: §2031-02-03T04:05:06}}\n", "no zone"),
     bad(
         "a clock that is no time",
@@ -542,8 +542,25 @@ REST = [
         "did you mean home",
     ),
     bad(
+        "a known way out of the sandbox",
+        "expect: [{home: untouched}]\nknown: [{subject: codex, version: '>=1', breaks: [§containment], because: b, since: s}]\n",
+        "no expectation has the id",
+    ),
+    bad(
+        "a mount over the keys of the home",
+        "workspace: {mount: {.: §/home/agent/.ssh}}\n",
+        "would hide what shows damage",
+    ),
+    bad("a mount over the system", "workspace: {mount: {.: §/usr}}\n", "no place for a mount"),
+    bad(
+        "a file planted behind the link out of the home",
+        "home: {§shared/x: y}\n",
+        "lies in 'shared', which is no folder",
+    ),
+    bad("a disk of a page", "sandbox: {limits: {disk: §4KiB}}\n", "at least 1MiB"),
+    bad(
         "a known defect without reason",
-        "known: [§{subject: codex, version: '>=1', breaks: [containment], since: s}]\n",
+        "known: [§{subject: codex, version: '>=1', breaks: [home], since: s}]\n",
         "lacks because",
     ),
     bad(

@@ -233,16 +233,16 @@ def test_an_empty_script_is_not_an_absent_one(tmp_path: Path):
     assert loaded(tmp_path, "script: []\n").script == ()
 
 
-def test_what_the_harness_judges_by_itself_can_be_broken(tmp_path: Path):
+def test_an_implied_expectation_can_be_known_to_break(tmp_path: Path):
     case = loaded(
         tmp_path,
         "secrets: [A]\nknown:\n"
-        "- {subject: codex, version: '>=0', breaks: [secrets, containment], because: b, since: s}\n"
+        "- {subject: codex, version: '>=0', breaks: [secrets], because: b, since: s}\n"
         "quarantine: {owner: o, reason: r, until: 2031-12-31}\n"
         "prices: {m: {input: 1, output: 2.5}}\nleftover: allowed\n",
     )
 
-    assert case.known[0].breaks == {"secrets", "containment"}
+    assert case.known[0].breaks == {"secrets"}
     assert case.quarantine == Quarantine("o", "r", datetime.date(2031, 12, 31))
     assert case.prices == {"m": (1.0, 2.5)}
     assert case.leftover
