@@ -1,7 +1,8 @@
 """Bubblewrap: sandboxes on this machine, without a daemon or an image, in milliseconds.
 
-A resident helper (:mod:`sandboxes.resident`) does the work. Root grade (started as root) has control groups, overlays and a kernel user that
-owns nothing; user grade needs nothing but user namespaces.
+A resident helper (:mod:`sandboxes.resident`) does the work. Root grade (started as root) has
+control groups, overlays and a kernel user that owns nothing; user grade needs nothing but user
+namespaces.
 """
 
 from __future__ import annotations

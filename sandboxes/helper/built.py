@@ -71,4 +71,4 @@ class Built:
     def order(self, spec: dict[str, Any]) -> dict[str, Any]:
         """The command that builds the root."""
         words = mounts.bubblewrap(self.bwrap, spec, overlay=self.root_grade, uid=self.uid)
-        return {"argv": words}
+        return {"argv": words, "first_to_die": False}

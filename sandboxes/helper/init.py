@@ -178,7 +178,8 @@ def run(keeper: socket.socket) -> None:
         harness, *given = order.fds
         reports = given.pop(0) if order.body["watch"] else -1
         users = order.body["own_users"]
-        place = launch.Place(order.body["uid"], users, given, reports)
+        expendable = order.body["first_to_die"]
+        place = launch.Place(order.body["uid"], users, given, reports, first_to_die=expendable)
         namespace = -1
         if not problem:
             problem, namespace = _move_in(order.body["argv"], own_users=users)

@@ -56,7 +56,6 @@ class Joined:
         handle = os.pidfd_open(pid)
         self.site.open(pid, container).close()  # so it is that container's, and no other process
         _check_namespaces(pid)
-        _spare(pid)
         kernel.unshare(kernel.NEWNS)
         _show_image(handle)
         kernel.setns(handle, sum(_NAMESPACES.values()))
@@ -86,15 +85,12 @@ class Joined:
         return self.site.open(spec["container"]["pid"], spec["container"]["id"])
 
     def order(self, spec: dict[str, Any]) -> dict[str, Any]:
-        """Nothing builds the root: it is ready when pid 1 hears of it."""
+        """Nothing builds the root: it is ready when pid 1 hears of it.
+
+        The container's own program shares the memory limit, and must not be the one to die.
+        """
         del spec
-        return {"argv": []}
-
-
-def _spare(pid: int) -> None:
-    """Have the kernel look elsewhere for whom to kill for want of memory, if we may say so."""
-    with contextlib.suppress(PermissionError), open(f"/proc/{pid}/oom_score_adj", "w") as file:
-        file.write("-1000")
+        return {"argv": [], "first_to_die": True}
 
 
 def _allow_ipv6() -> None:

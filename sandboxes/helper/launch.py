@@ -42,12 +42,14 @@ class Place:
         own_users: whether the kernel's users are ours to choose (root grade).
         entrances: descriptors of ``cgroup.procs`` files.
         reports: where the listener of a watched program is handed over; -1: none is watched.
+        first_to_die: whether the kernel shall kill these before all others for want of memory.
     """
 
     uid: int
     own_users: bool
     entrances: Sequence[int]
     reports: int = -1
+    first_to_die: bool = False
 
 
 def start(
@@ -85,6 +87,8 @@ def _become(place: Place, body: dict[str, Any], fds: Sequence[int], report: int)
     _settle_descriptors([*fds, report, *([place.reports] if watched else [])])
     if place.entrances:
         kernel.unshare(kernel.NEWCGROUP)
+    if place.first_to_die:
+        _offer()
     _limit(body)
     _drop(place, body["user"])
     _reset_signals()
@@ -113,6 +117,11 @@ def _settle_descriptors(fds: Sequence[int]) -> None:
 def _above(fd: int) -> int:
     """A copy with a number that is not about to be used."""
     return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _REPORTS + 1)
+
+
+def _offer() -> None:
+    with open("/proc/self/oom_score_adj", "wb", buffering=0) as file:
+        file.write(b"1000")
 
 
 def _limit(body: dict[str, Any]) -> None:

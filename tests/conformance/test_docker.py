@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import signal
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ import pytest
 from sandboxes import clock
 from sandboxes.backends.docker import Docker, container, engine
 from sandboxes.base import ROOT, Limits, Planted, SandboxSpec
-from sandboxes.errors import BackendUnavailable, SandboxError, SandboxLost
+from sandboxes.errors import BackendUnavailable, CommandNotFound, SandboxError, SandboxLost
 from sandboxes.helper import owners
 from tests.conformance.conftest import wanted
 from tests.conformance.containers import found, of_run
@@ -170,6 +171,74 @@ def test_an_image_cannot_lead_us_out_by_its_links(docker, hostile):
 
     assert sorted(path.name for path in hostile.iterdir()) == ["hosts"]
     assert (hostile / "hosts").read_text() == "the host's"
+
+
+def test_whoever_fills_the_memory_with_files_dies_before_the_container(docker):
+    """What fills it is nobody's memory, so the kernel's choice is between small programs."""
+    with docker.site(f"small-{os.getpid()}") as site:
+        room = Room(site.create(SandboxSpec("one", Limits(memory=16 << 20, disk=16 << 20))))
+        assert room.ok("cat /proc/self/oom_score_adj") == "1000"
+        for _ in range(3):
+            assert room.shell("exec cat /dev/zero > /tmp/x").signal == signal.SIGKILL
+            assert room.shell("true").signal == signal.SIGKILL, "there is no memory for anything"
+            room.sandbox.limit(memory=64 << 20)
+            room.ok("rm /tmp/x")
+            room.sandbox.reset_limit("memory")
+        assert (room.sandbox.usage().oom_kills or 0) >= 6
+        assert room.leave() == []
+
+
+@pytest.fixture
+def tiny(client, tmp_path, monkeypatch) -> Iterator[Callable[..., None]]:
+    """Make an image of nothing but these programs, and use it."""
+    made: list[str] = []
+    source = tmp_path / "cat.c"
+    source.write_text(
+        "#include <unistd.h>\nint main(void) { char c; while (read(0, &c, 1) > 0) write(1, &c, 1); return 0; }"
+    )
+    program = tmp_path / "cat"
+    subprocess.run(["gcc", "-static", "-O1", "-w", "-o", program, source], check=True)
+
+    def make(*paths: str) -> None:
+        archive = tmp_path / "image.tar"
+        with tarfile.open(archive, "w") as tar:
+            tar.addfile(tarfile.TarInfo("empty"))
+            for path in paths:
+                tar.add(program, path)
+        name = f"shakeout-test-{os.getpid()}-{len(made)}"
+        client.import_image_from_file(str(archive), repository=name)
+        made.append(name)
+        monkeypatch.setenv("SHAKEOUT_IMAGE", name)
+
+    yield make
+    for name in made:
+        client.remove_image(name)
+
+
+def test_an_image_of_a_single_program_is_enough(docker, tiny):
+    tiny("bin/cat")
+    with docker.site(f"tiny-{os.getpid()}") as site:
+        room = Room(
+            site.create(SandboxSpec("one", zone="Asia/Kathmandu", hosts={"up": "127.0.1.1"}))
+        )
+        reading, writing = os.pipe()
+        running = room.start("cat", stdin=reading)
+        os.close(reading)
+        os.write(writing, b"echoed")
+        os.close(writing)
+        assert running.finish().out == b"echoed"
+        with pytest.raises(CommandNotFound):
+            room.start("sh")
+        assert room.sandbox.listing().system == []
+        assert room.leave() == []
+
+
+def test_an_image_without_a_program_that_waits_is_told_so(docker, tiny):
+    tiny("bin/dog")
+    with docker.site(f"mute-{os.getpid()}") as site:
+        with pytest.raises(SandboxError, match="/bin/cat"):
+            site.create(SandboxSpec("one"))
+        assert of_run(f"mute-{os.getpid()}") == []
 
 
 def test_an_image_that_is_not_there_is_not_pulled(docker, monkeypatch):
