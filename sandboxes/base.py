@@ -371,8 +371,11 @@ class Sandbox(Protocol):
             AddressInUse: something inside has it.
         """
 
-    def set_wall_clock(self, offset_ns: int) -> None:
-        """Move the wall clock shown by the shim to real time plus ``offset_ns``."""
+    def set_wall_clock(self, offset_ns: int) -> Mapping[str, int]:
+        """Move the wall clock shown by the shim to real time plus ``offset_ns``.
+
+        Gives :meth:`wall_clock_reads` of the very moment before.
+        """
 
     def wall_clock_reads(self) -> Mapping[str, int]:
         """How many reads of the wall clock the shim answered, by the name of the program."""

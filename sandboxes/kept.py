@@ -193,9 +193,10 @@ class KeptSandbox:
         self._listeners[where] = sock
         return sock
 
-    def set_wall_clock(self, offset_ns: int) -> None:
-        """Move the wall clock shown by the shim."""
-        self._ask("clock", offset_ns=offset_ns)
+    def set_wall_clock(self, offset_ns: int) -> Mapping[str, int]:
+        """Move the wall clock shown by the shim; gives the reads until then."""
+        reads: Mapping[str, int] = self._ask("clock", offset_ns=offset_ns)["reads"]
+        return reads
 
     def wall_clock_reads(self) -> Mapping[str, int]:
         """How many reads the shim answered, by program."""

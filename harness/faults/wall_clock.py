@@ -22,7 +22,11 @@ def shows(place: Place, offset: float) -> bool:
 
 def reads(place: Place) -> Mapping[str, int]:
     """Reads of the wall clock that the shim answered, those of canaries and steps apart."""
-    return Counter(place.sandbox.wall_clock_reads()) - place.wall.aside
+    return _own(place, place.sandbox.wall_clock_reads())
+
+
+def _own(place: Place, counted: Mapping[str, int]) -> Mapping[str, int]:
+    return Counter(counted) - place.wall.aside
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +55,11 @@ class Moved:
         _put(place, self.was)
 
 
-def _put(place: Place, offset: float) -> None:
-    place.sandbox.set_wall_clock(round(offset * 1e9))
+def _put(place: Place, offset: float) -> Mapping[str, int]:
+    """Show it from now on; gives what the subject had read until then."""
+    before = place.sandbox.set_wall_clock(round(offset * 1e9))
     place.wall.offset = offset
+    return _own(place, before)
 
 
 def _expect(place: Place, offset: float) -> None:
@@ -68,8 +74,7 @@ def move(place: Place, offset: float) -> Moved:
         SandboxError: a canary inside does not see it.
     """
     was = place.wall.offset
-    _put(place, offset)
-    before = reads(place)
+    before = _put(place, offset)
     try:
         _expect(place, offset)
     except BaseException:

@@ -4,44 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import os
-import struct
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
 
 from sandboxes.helper import (
     kernel,
     mounts,
+    observing,
     overlay,
     paths,
     processes,
     rows,
     stage,
     trees,
-    watch,
     wire,
 )
 from sandboxes.helper.box import (
-    CLOCK_BYTES,
     FREEZE_SECONDS,
     KILL_SECONDS,
     Box,
     Failed,
     open_folder,
 )
+from sandboxes.helper.observing import DONE, INSIDE, Answer
 
-_REMOUNTED = ("/home/agent", "/workspace", "/tmp")  # noqa: S108 - a path inside
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What goes back: values, and descriptors that are closed here afterwards."""
-
-    body: dict[str, Any]
-    fds: tuple[int, ...] = ()
-
-
-_DONE = Answer({})
+_REMOUNTED = (*INSIDE.values(), "/tmp")  # noqa: S108 - a path inside
 
 
 def _processes(box: Box, _: wire.Message) -> Answer:
@@ -75,7 +61,7 @@ def _freeze(box: Box, request: wire.Message) -> Answer:
     if not done:
         raise Failed(f"not everything {'stopped' if on else 'went on'} in {FREEZE_SECONDS:g} s")
     box.frozen = on
-    return _DONE
+    return DONE
 
 
 def _kill(box: Box, _: wire.Message) -> Answer:
@@ -85,7 +71,7 @@ def _kill(box: Box, _: wire.Message) -> Answer:
     box.frozen = False
     if not box.ask_init({"op": "kill", "timeout": KILL_SECONDS})["gone"]:
         raise Failed(f"not every process ended within {KILL_SECONDS:g} s of SIGKILL")
-    return _DONE
+    return DONE
 
 
 def _listing(box: Box, _: wire.Message) -> Answer:
@@ -121,7 +107,7 @@ def _open_system(box: Box, path: str) -> int | None:
 def _plant(box: Box, request: wire.Message) -> Answer:
     root = _root(box, request.body["root"])
     paths.plant(root, request.body["item"], request.payload, box.ground.uid)
-    return _DONE
+    return DONE
 
 
 def _exists(box: Box, request: wire.Message) -> Answer:
@@ -152,17 +138,17 @@ def _restore(box: Box, request: wire.Message) -> Answer:
         paths.set_owner(handle, mode, uid)
     finally:
         os.close(handle)
-    return _DONE
+    return DONE
 
 
 def _take(box: Box, request: wire.Message) -> Answer:
     box.taken.take(_root(box, request.body["root"]), request.body["path"])
-    return _DONE
+    return DONE
 
 
 def _put_back(box: Box, request: wire.Message) -> Answer:
     box.taken.put_back(_root(box, request.body["root"]), request.body["path"])
-    return _DONE
+    return DONE
 
 
 def _remount(box: Box, request: wire.Message) -> Answer:
@@ -173,7 +159,7 @@ def _remount(box: Box, request: wire.Message) -> Answer:
     if request.body["read_only"]:
         flags |= kernel.RDONLY
     box.inside(lambda: kernel.mount("none", path, "", flags))
-    return _DONE
+    return DONE
 
 
 def _resize(box: Box, request: wire.Message) -> Answer:
@@ -183,7 +169,7 @@ def _resize(box: Box, request: wire.Message) -> Answer:
     options = mounts.box_options(limit, limit if free is None else used + free)
     flags = kernel.REMOUNT | kernel.NOSUID | kernel.NODEV
     kernel.mount("box", stage.BOX, "tmpfs", flags, options)
-    return _DONE
+    return DONE
 
 
 def _reset_limit(box: Box, request: wire.Message) -> Answer:
@@ -206,44 +192,11 @@ def _set_limits(box: Box, memory: int | None, pids: int | None) -> Answer:
         box.group.limit_pids(pids)
     elif pids is not None:
         box.ask_init({"op": "nproc", "value": pids})
-    return _DONE
+    return DONE
 
 
 def _listen(box: Box, request: wire.Message) -> Answer:
     return Answer({}, (box.listen(request.body).detach(),))
-
-
-def _clock(box: Box, request: wire.Message) -> Answer:
-    if not box.spec["shim"]:
-        raise Failed("the wall clock cannot be set: the sandbox was made without wall_clock")
-    with open(f"{stage.CLOCK}/offset", "r+b", buffering=0) as file:
-        file.write(struct.pack("=q", request.body["offset_ns"]))
-    return _DONE
-
-
-def _reads(box: Box, _: wire.Message) -> Answer:
-    if not box.spec["shim"]:
-        return Answer({"reads": {}})
-    with open(f"{stage.CLOCK}/reads", "rb") as file:
-        return Answer({"reads": processes.clock_reads(file.read(CLOCK_BYTES))})
-
-
-def _watch(box: Box, request: wire.Message) -> Answer:
-    _watcher(box).watch(os.fsencode(request.body["path"]))
-    return _DONE
-
-
-def _attempts(box: Box, request: wire.Message) -> Answer:
-    counts = _watcher(box).counts.get(os.fsencode(request.body["path"]))
-    if counts is None:
-        raise Failed(f"nobody watches {request.body['path']!r}: ask to watch it first")
-    return Answer({"counts": counts})
-
-
-def _watcher(box: Box) -> watch.Watcher:
-    if box.watcher is None:
-        raise Failed("attempts are not counted: the sandbox was made without watch")
-    return box.watcher
 
 
 def _usage(box: Box, _: wire.Message) -> Answer:
@@ -275,9 +228,8 @@ def _opened(path: str) -> Iterator[int]:
 
 
 OPERATIONS: Mapping[str, Callable[[Box, wire.Message], Answer]] = {
-    "attempts": _attempts,
+    **observing.OPERATIONS,
     "change": _change,
-    "clock": _clock,
     "exists": _exists,
     "freeze": _freeze,
     "kill": _kill,
@@ -289,12 +241,10 @@ OPERATIONS: Mapping[str, Callable[[Box, wire.Message], Answer]] = {
     "plant": _plant,
     "processes": _processes,
     "put_back": _put_back,
-    "reads": _reads,
     "remount": _remount,
     "reset_limit": _reset_limit,
     "resize": _resize,
     "restore": _restore,
     "take": _take,
     "usage": _usage,
-    "watch": _watch,
 }
