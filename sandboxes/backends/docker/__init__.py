@@ -40,8 +40,8 @@ class Docker:
         return _site(run)
 
     def sweep(self) -> Sequence[str]:
-        """Remove containers whose owner is dead; without an engine there are none."""
-        with contextlib.suppress(BackendUnavailable):
+        """Remove containers whose owner is dead; an engine that does not answer has none to us."""
+        with contextlib.suppress(SandboxError):
             return leftovers.sweep(engine.find())
         return ()
 
@@ -73,4 +73,5 @@ def _site(run: str) -> Iterator[DockerSite]:
         with resident(run, [""], lambda: None) as helper:
             yield DockerSite(helper, found, image, owner)
     finally:
-        leftovers.discard(found, owner)
+        with contextlib.suppress(SandboxError):  # each sandbox told what was left of it
+            leftovers.discard(found, owner)

@@ -10,15 +10,16 @@ from sandboxes.backends.docker.container import BOOT, DEADLINE, OWNER, RUN, SAND
 from sandboxes.backends.docker.engine import Engine
 from sandboxes.helper import owners
 
+_SECONDS = 5.0  # every verb sweeps first
 _ENDED = frozenset({"created", "exited", "dead"})
 
 
 def sweep(engine: Engine) -> Sequence[str]:
     """Remove what dead owners left; gives it in words."""
-    with engine.client() as client:
+    with engine.client(_SECONDS) as client:
         removed = []
         for found in client.containers(all=True, filters={"label": OWNER}):
-            labels = found["Labels"]
+            labels = found["Labels"] or {}
             if is_abandoned(labels, found["State"], container.boot_id(), clock.wall()):
                 container.remove(client, found["Id"])
                 removed.append(
