@@ -33,7 +33,7 @@ class Built:
         # In root grade each program leaves its control group's name behind after joining it.
         kernel.unshare(fresh if self.root_grade else fresh | kernel.NEWCGROUP)
         socket.sethostname("sandbox")
-        first = pid1.fork(ours)
+        first = pid1.fork(ours, self.bwrap)
         network.raise_loopback()
         return Entered(first, network.counter())
 
@@ -69,6 +69,6 @@ class Built:
             raise Failed(f"a sandbox named {spec['name']!r} is there already") from error
 
     def order(self, spec: dict[str, Any]) -> dict[str, Any]:
-        """The command that builds the root."""
-        words = mounts.bubblewrap(self.bwrap, spec, overlay=self.root_grade, uid=self.uid)
-        return {"argv": words, "first_to_die": False}
+        """How bubblewrap is to build the root."""
+        options = mounts.bubblewrap(spec, overlay=self.root_grade, uid=self.uid)
+        return {"options": options, "first_to_die": False}

@@ -8,7 +8,6 @@ a namespace, and no handler is installed but the one for children). It dies with
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import resource
 import select
@@ -20,13 +19,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandboxes.helper import image, kernel, launch, mounts, wire
+from sandboxes.helper.builder import Builder, BuildFailed
 
 _STOPPED = frozenset("TtZXxD")
 _POLL = 0.0005
-
-
-class BuildFailed(Exception):
-    """The mount namespace could not be built; the message is bubblewrap's."""
 
 
 @dataclass(slots=True)
@@ -164,15 +160,16 @@ class Init:
                 wire.send(self.harness, {"ended": number, **ended})
 
 
-def run(keeper: socket.socket) -> None:
+def run(keeper: socket.socket, bwrap: str) -> None:
     """Be pid 1: get ready, wait for what to build, build it, serve; never returns.
 
-    Whoever dies meanwhile takes us along: the link to the keeper ends, or the kernel sees to it.
+    ``bwrap`` is the program that is to build it, if one is. Whoever dies meanwhile takes us along: the link to the keeper ends, or the kernel sees to it.
     """
     try:
         kernel.die_with_parent()
         kernel.set_command_line("init")
-        problem = _attempt(mounts.mount_proc)
+        builder = Builder()
+        problem = _attempt(mounts.mount_proc) or _attempt(lambda: builder.get_ready(bwrap))
         order = wire.receive(keeper)
         kernel.set_name("init")
         harness, *given = order.fds
@@ -182,7 +179,7 @@ def run(keeper: socket.socket) -> None:
         place = launch.Place(order.body["uid"], users, given, reports, first_to_die=expendable)
         namespace = -1
         if not problem:
-            problem, namespace = _move_in(order.body["argv"], own_users=users)
+            problem, namespace = _move_in(builder, order.body["options"], own_users=users)
         if problem:
             wire.send(keeper, {"error": problem})
             return
@@ -205,13 +202,13 @@ def _attempt(action: Callable[[], None]) -> str:
     return ""
 
 
-def _move_in(argv: list[str], *, own_users: bool) -> tuple[str, int]:
+def _move_in(builder: Builder, options: list[str], *, own_users: bool) -> tuple[str, int]:
     """Build the mount namespace and seal ourselves; gives what went wrong, and a descriptor.
 
-    Without a command that builds it, the keeper has done so, and it is there to move into.
+    Without options for a builder, the keeper has built it, and it is there to move into.
     """
     try:
-        namespace = _build(argv, own_users=own_users) if argv else image.move_in()
+        namespace = builder.build(options, own_users=own_users) if options else image.move_in()
         kernel.empty_bounding_set()
         kernel.hide_memory()
         kernel.die_with_parent()  # forgotten with the credentials of before
@@ -226,40 +223,6 @@ def _wake_on_children() -> int:
     signal.set_wakeup_fd(wakeups, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     return receiving
-
-
-def _build(argv: list[str], *, own_users: bool) -> int:
-    """Let bubblewrap build the mount namespace, move in, let it go; gives a descriptor of it."""
-    holder_in, ours_in = os.pipe()
-    ours_out, holder_out = os.pipe()
-    info, info_out = os.pipe()
-    errors = os.memfd_create("bubblewrap")
-    actions = [
-        (os.POSIX_SPAWN_DUP2, fd, to) for fd, to in ((holder_in, 0), (holder_out, 1), (errors, 2))
-    ]
-    actions.append((os.POSIX_SPAWN_DUP2, info_out, 3))
-    pid = os.posix_spawn(argv[0], argv, {"PATH": "/usr/bin:/bin"}, file_actions=actions)
-    os.write(ours_in, b".")  # while we hold the other end ourselves, so it cannot be broken
-    for fd in (holder_in, holder_out, info_out):
-        os.close(fd)
-    up = os.read(ours_out, 1)  # the holder answers: everything is mounted
-    if not up:
-        os.waitpid(pid, 0)
-        os.lseek(errors, 0, os.SEEK_SET)
-        raise BuildFailed(
-            os.read(errors, 4096).decode("utf-8", "replace").strip() or "bwrap ended silently"
-        )
-    holder = json.loads(os.read(info, 4096))["child-pid"]
-    handle = os.pidfd_open(holder)
-    kernel.setns(handle, kernel.NEWNS if own_users else kernel.NEWNS | kernel.NEWUSER)
-    for victim in (holder, pid):
-        os.kill(victim, signal.SIGKILL)
-    os.waitpid(pid, 0)
-    with contextlib.suppress(ChildProcessError):
-        os.waitpid(-1, 0)
-    for fd in (ours_in, ours_out, info, errors, handle):
-        os.close(fd)
-    return os.open("/proc/self/ns/mnt", os.O_RDONLY)
 
 
 def _pids() -> set[int]:

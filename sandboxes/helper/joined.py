@@ -90,7 +90,7 @@ class Joined:
         The container's own program shares the memory limit, and must not be the one to die.
         """
         del spec
-        return {"argv": [], "first_to_die": True}
+        return {"options": [], "first_to_die": True}
 
 
 def _allow_ipv6() -> None:

@@ -91,9 +91,9 @@ def zone_file(zone: str) -> str:
     return path
 
 
-def bubblewrap(program: str, spec: dict[str, Any], *, overlay: bool, uid: int) -> list[str]:
-    """The command that builds the mount namespace; its own program only waits."""
-    words = [program]
+def bubblewrap(spec: dict[str, Any], *, overlay: bool, uid: int) -> list[str]:
+    """The options with which bubblewrap builds the mount namespace."""
+    words: list[str] = []
     if overlay:
         words += ["--bind", ROOT, "/", "--bind", USR, "/usr"]
     else:
@@ -112,7 +112,7 @@ def bubblewrap(program: str, spec: dict[str, Any], *, overlay: bool, uid: int) -
         words += ["--bind" if writable else "--ro-bind", source, target]
     if not overlay:
         words += ["--remount-ro", "/"]
-    return [*words, "--info-fd", "3", "--", "/bin/cat"]
+    return words
 
 
 def mount_proc() -> None:

@@ -32,12 +32,15 @@ class Pid1:
             signal.pidfd_send_signal(self.handle, signal.SIGKILL)
 
 
-def fork(ours: Sequence[socket.socket]) -> Pid1:
-    """Fork it into the pid namespace that our children are made in; ``ours`` is not for it."""
+def fork(ours: Sequence[socket.socket], bwrap: str) -> Pid1:
+    """Fork it into the pid namespace that our children are made in; ``ours`` is not for it.
+
+    ``bwrap`` is the program that will build the sandbox's mount namespace.
+    """
     link, theirs = socket.socketpair()
     pid = os.fork()
     if pid == 0:
-        _be(theirs, [link, *ours])
+        _be(theirs, [link, *ours], bwrap)
     theirs.close()
     return Pid1(pid, os.pidfd_open(pid), link)
 
@@ -73,7 +76,7 @@ def _bridge(theirs: socket.socket, sending: socket.socket, others: Sequence[sock
         kernel.unshare(kernel.NEWPID)
         pid = kernel.fork_sibling()
         if pid == 0:
-            _be(theirs, [sending, *others])
+            _be(theirs, [sending, *others], "")
         socket.send_fds(sending, [b"."], [os.pidfd_open(pid)])
     except OSError as error:
         code = error.errno or 255
@@ -81,10 +84,10 @@ def _bridge(theirs: socket.socket, sending: socket.socket, others: Sequence[sock
         os._exit(code)
 
 
-def _be(link: socket.socket, others: Sequence[socket.socket]) -> None:
+def _be(link: socket.socket, others: Sequence[socket.socket], bwrap: str) -> None:
     for sock in others:
         sock.close()
-    init.run(link)
+    init.run(link, bwrap)
 
 
 def _number(handle: int) -> int:
