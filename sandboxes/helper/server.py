@@ -14,6 +14,7 @@ import os
 import select
 import signal
 import socket
+import time
 import traceback
 from dataclasses import dataclass, field
 
@@ -22,6 +23,9 @@ from sandboxes.helper.built import Built
 from sandboxes.helper.ground import Ground, Unusable
 from sandboxes.helper.joined import Joined
 
+#: How long the next keeper waits to be forked, seconds: it would contend with the making of this
+#: sandbox for the kernel's lock over mounts. Not where the next is asked for within ``_BUSY``.
+_PAUSE, _BUSY = 0.01, 0.05
 _AGENT = 61234  # owns nothing on any host we know; checked all the same
 _PLAIN_AGENT = 1000  # user grade: what the user is called inside
 
@@ -35,6 +39,7 @@ class Server:
     keepers: dict[int, str] = field(default_factory=dict)  # pid to name; no name: it stands by
     spare: socket.socket = field(default_factory=socket.socket)
     spare_pid: int = 0
+    asked: float = 0.0
 
     def serve(self) -> None:
         """Fork keepers until the harness is gone."""
@@ -46,7 +51,10 @@ class Server:
         poller.register(self.control, select.POLLIN)
         poller.register(woken, select.POLLIN)
         while True:
-            for fd, _ in poller.poll():
+            ready = poller.poll(None if self.spare_pid else _PAUSE * 1000)
+            if not ready and not self.spare_pid:
+                self.stand_by()
+            for fd, _ in ready:
                 if fd == woken:
                     os.read(woken, 4096)
                 elif not self._accept():
@@ -61,6 +69,8 @@ class Server:
             return False
         if not name:
             return False
+        if not self.spare_pid:
+            self.stand_by()
         try:
             socket.send_fds(self.spare, [b"."], fds)
         except BrokenPipeError:  # it died while it waited
@@ -68,8 +78,15 @@ class Server:
             socket.send_fds(self.spare, [b"."], fds)
         self.keepers[self.spare_pid] = os.fsdecode(name)
         os.close(fds[0])
-        self.stand_by()
+        self._stand_by_soon()
         return True
+
+    def _stand_by_soon(self) -> None:
+        """Fork the next keeper at once where sandboxes are wanted one after the other."""
+        self.spare_pid = 0
+        last, self.asked = self.asked, time.monotonic()
+        if self.asked - last < _BUSY:
+            self.stand_by()
 
     def stand_by(self) -> None:
         """Fork the keeper of the next sandbox."""
