@@ -78,7 +78,20 @@ def _block(trial: Document) -> Text:
     text = _plain(trial["verdict"], _STYLES[trial["verdict"]])
     text.append_text(_plain("".join(f", {mark}" for mark in _marks(trial)), "cyan"))
     text.append_text(_plain(f" {trial['dir'] or trial['id']}"))
-    return text.append("\n  ").append_text(_plain(trial["message"]))
+    return text.append("\n  ").append_text(_why(trial))
+
+
+def _why(trial: Document) -> Text:
+    """The message, and beneath it what else broke; none of it is left to be looked up."""
+    why = _plain(trial["message"])
+    first = True
+    for broken in trial["broke"]:
+        told = first and trial["message"].startswith(f"{broken['id']}: ")
+        first = first and not told
+        if not told:
+            line = f"{broken['id']}: expected {broken['expected']}; saw {broken['seen']}"
+            why.append("\n").append_text(_plain(" ".join(line.split())))
+    return why
 
 
 def _table(run: Document) -> Table:
@@ -92,7 +105,7 @@ def _table(run: Document) -> Table:
 
 def _row(trial: Document) -> tuple[Text, Text, Text, Text, Text]:
     subject, sandbox = trial["subject"], trial["sandbox"]
-    why = _plain(trial["message"])
+    why = _why(trial)
     if trial["verdict"] != "passed" or trial["weighs"] != "passed":
         why.append("\n").append_text(_plain(", ".join(trial["reasons"]), "dim"))
     verdict = _plain(trial["verdict"], _STYLES[trial["verdict"]])

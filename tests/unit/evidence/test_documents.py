@@ -254,3 +254,11 @@ def test_a_run_with_known_defects_alone_says_so():
     run = {**RUN, "trials": only_known, "exit": 0, "verdict": "failed"}
 
     assert "nothing failed but known defects" in table(run)
+
+
+def test_everything_that_broke_is_told():
+    trial = next(t for t in RUN["trials"] if t["broke"])
+    more = {"id": "claims", "expected": "no false claim", "seen": "it says that all is well"}
+    run = {**RUN, "trials": [{**trial, "broke": [*trial["broke"], more]}]}
+
+    assert "claims: expected no false claim; saw it says that all is well" in table(run)
