@@ -18,7 +18,15 @@ def python(code: str, **options) -> proc.Finished:
 
 
 def alive_in_group(group: int) -> list[str]:
-    """Members of a process group that still run; whoever inherits the dead may be slow to reap."""
+    """Members of a process group that go on running; one that was just killed takes a moment."""
+    deadline = clock.monotonic() + 2
+    while (found := running_in_group(group)) and clock.monotonic() < deadline:
+        clock.sleep(0.01)
+    return found
+
+
+def running_in_group(group: int) -> list[str]:
+    """Members that run right now; whoever inherits the dead may be slow to reap them."""
     found = []
     for entry in Path("/proc").iterdir():
         with contextlib.suppress(OSError, IndexError):
