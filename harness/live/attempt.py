@@ -74,14 +74,15 @@ class Attempt:
                 return
             with noted():
                 self._prove_clock(stage)
+            wants = self._wants(launch)
             processes, collected = Processes(observed=False), None
             with noted():
                 processes = watch_processes(stage, _patience(case))
             with noted():
-                collected = collect(stage, before, self._wants(launch))
+                collected = collect(stage, before, wants)
             with noted():
                 _take_in(stage)
-            self._conclude(stage, launch, before, processes, collected)
+            self._conclude(stage, wants, before, processes, collected)
 
     # -- before
 
@@ -120,7 +121,7 @@ class Attempt:
     def _conclude(
         self,
         stage: Stage,
-        launch: Launch,
+        wants: Wants,
         before: Listing,
         processes: Processes,
         collected: Collected | None,
@@ -142,10 +143,9 @@ class Attempt:
             stderr=stderr,
             ending=stage.ending,
             final_text=self.setting.trial.subject.final_text(stdout.data),
-            own=launch.own,
+            own=wants.own,
         )
-        paths = wanted((*case.stimulus, *case.expect))
-        self.evidence = assemble(case, paths, self.setting.screen, recorded)
+        self.evidence = assemble(case, wants.paths, self.setting.screen, recorded)
 
     def _note_failure(self, stage: Stage) -> None:
         self.failure = stage.services.failure()
