@@ -157,11 +157,17 @@ class HttpRule:
 
 @dataclass(frozen=True, slots=True)
 class ServiceDecl:
-    """A service of the case: ``kind`` is the registry name, ``name`` its host name inside."""
+    """A service of the case.
+
+    Attributes:
+        kind: the registry name.
+        name: its host name inside.
+        params: what the kind made of what the case writes under that name; nobody else reads it.
+    """
 
     kind: str
     name: str
-    rules: Sequence[HttpRule] = ()
+    params: Any = ()
 
 
 @dataclass(frozen=True, slots=True)

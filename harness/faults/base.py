@@ -31,6 +31,9 @@ class Layer(enum.StrEnum):
     FILESYSTEM = "filesystem"
     NETWORK = "network"
     CLOCK = "clock"
+    STATE = "state"
+    IDENTITY = "identity"
+    HUMAN = "human"
 
 
 class Injector(Extension, Protocol):

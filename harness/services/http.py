@@ -119,7 +119,7 @@ class HttpUpstream:
 
     def __init__(self, decl: ServiceDecl) -> None:
         self._name = decl.name
-        self._rules = tuple(decl.rules)
+        self._rules: tuple[HttpRule, ...] = tuple(decl.params)
         self._used = [0] * len(self._rules)
 
     @property

@@ -48,7 +48,7 @@ def test_the_full_example_is_read_whole(tmp_path: Path):
     assert case.script is not None
     assert case.script[0].calls == (Call("call", "http_get", {"url": "http://upstream/report"}),)
     assert case.script[1].calls == (Call("run", args={"command": "cat report.txt"}),)
-    assert [(rule.status, rule.body, rule.times) for rule in case.services[0].rules] == [
+    assert [(rule.status, rule.body, rule.times) for rule in case.services[0].params] == [
         (429, b"", 1),
         (200, b"42\n", None),
     ]
@@ -327,6 +327,6 @@ def test_a_rule_of_an_upstream_is_read_by_its_service(tmp_path: Path):
         "services: {http: {up: [{on: POST /a, reply: {status: 201, json: [1]}, times: 2}]}}\n",
     )
 
-    assert case.services[0].rules == (
+    assert case.services[0].params == (
         HttpRule("POST", "/a", 201, {"content-type": "application/json"}, b"[1]", 2),
     )
