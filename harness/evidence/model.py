@@ -68,6 +68,8 @@ class Request:
         model: name that the request asked for, where it is one to the model.
         secrets: marks of planted secrets found in it.
         tool_result: start of the last tool result that one to the model carries.
+        message: what one to a chat service said to the person there, as far as it was taken
+            for her: text, caption, and the texts of blocks.
     """
 
     seq: int
@@ -90,6 +92,7 @@ class Request:
     model: str | None = None
     secrets: Sequence[str] = ()
     tool_result: str | None = None
+    message: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

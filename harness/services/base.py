@@ -88,7 +88,8 @@ class Answer(NamedTuple):
     ``kind`` may differ from what :class:`Asked` said (``beyond`` is known only now).
     ``missed`` names the hits that had nothing to change in this reply, by the fault's id:
     they have not landed, and still have all their ``times``. ``tool_result`` is the last one
-    that the request carried, as a script's ``if`` sees it.
+    that the request carried, as a script's ``if`` sees it; ``message`` is what it said to a
+    person, and was taken for her.
     """
 
     wire: Wire | Sealed
@@ -101,6 +102,19 @@ class Answer(NamedTuple):
     detail: object = None
     missed: frozenset[str] = frozenset()
     tool_result: str | None = None
+    message: str | None = None
+
+
+class Later(NamedTuple):
+    """No answer yet, as in a long poll.
+
+    ``look`` is called when so many ``seconds`` are over, and whenever the service has answered
+    another request meanwhile, until it gives an answer. It is not called any more once the
+    client has gone.
+    """
+
+    seconds: float
+    look: Callable[[], Answer | Later]
 
 
 class HttpService(Protocol):
@@ -113,8 +127,8 @@ class HttpService(Protocol):
     def classify(self, incoming: Incoming) -> Asked:
         """Say what kind of request it is; changes nothing."""
 
-    def answer(self, incoming: Incoming, asked: Asked, hits: Sequence[Hit]) -> Answer:
-        """Decide the reply, every hit applied."""
+    def answer(self, incoming: Incoming, asked: Asked, hits: Sequence[Hit]) -> Answer | Later:
+        """Decide the reply, every hit applied, or that there is none yet."""
 
     def ended(self, answer: Answer, how: str) -> None:
         """The reply has left (``whole``), or was ``cut`` or ``reset`` before its end."""
@@ -126,6 +140,20 @@ class ModelService(HttpService, Protocol):
 
     def tally(self) -> ModelRecord:
         """What it did so far."""
+
+
+def strike(wire: Wire, hits: Sequence[Hit]) -> tuple[Wire, bool, frozenset[str]]:
+    """The wire with every hit applied, whether it still serves, and the hits that missed."""
+    serves = True
+    missed: set[str] = set()
+    for hit in hits:
+        changed = hit.injector.rewrite_wire(hit.fault.params, wire)
+        if changed is wire:
+            missed.add(hit.fault.id)
+        else:
+            wire = changed
+            serves = serves and hit.injector.serves
+    return wire, serves, frozenset(missed)
 
 
 #: Called for each counting request before it is answered: ``(service, number)``. A future

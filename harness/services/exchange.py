@@ -8,12 +8,13 @@ waited for and without a pause, all of it happens in one call.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
-from harness.services.base import Answer, Asked, Gatekeeper, Hit, HttpService, Incoming
+from harness.services.base import Answer, Asked, Gatekeeper, Hit, HttpService, Incoming, Later
 from harness.services.board import Board
 from harness.services.framing import Manner
 from harness.services.record import Seen
@@ -28,6 +29,13 @@ class Line(Protocol):
 
     def reset(self) -> None:
         """Reset the connection."""
+
+
+class Alarm(Protocol):
+    """Something that is due later."""
+
+    def cancel(self) -> None:
+        """It is not due any more."""
 
 
 class Room(Protocol):
@@ -48,6 +56,9 @@ class Room(Protocol):
     def soon(self, desk: Desk) -> None:
         """Have ``desk.go_on()`` called by the loop; safe from any thread."""
 
+    def later(self, seconds: float, call: Callable[[], None]) -> Alarm:
+        """Have something called by the loop, in the loop's thread."""
+
     def failed(self, bug: BaseException) -> None:
         """A service, or the harness around it, has a bug."""
 
@@ -58,10 +69,12 @@ class Exchange:
     __slots__ = (
         "_desk",
         "_line",
+        "alarm",
         "answer",
         "asked",
         "hits",
         "landed",
+        "look",
         "manner",
         "open",
         "seen",
@@ -75,6 +88,8 @@ class Exchange:
         self.manner = manner
         self.asked: Asked | None = None
         self.answer: Answer | None = None
+        self.look: Callable[[], Answer | Later] | None = None
+        self.alarm: Alarm | None = None
         self.hits: Sequence[Hit] = ()
         self.landed: list[Hit] = []
         self.started = False
@@ -121,6 +136,7 @@ class Desk:
         self.delay = 0.0
         self.delayed = 0
         self._waiting: deque[Exchange] = deque()
+        self._held: list[Exchange] = []
 
     def take(self, line: Line, incoming: Incoming, manner: Manner) -> Exchange:
         """A request has come; its reply goes to ``line``, now or later."""
@@ -184,12 +200,44 @@ class Desk:
         if asked is None or not exchange.open:
             return  # its client has gone
         hits = self._room.board.take(self.name) if asked.counts else ()
+        exchange.hits = hits
+        exchange.look = partial(self.service.answer, exchange.seen.incoming, asked, hits)
+        if self._look(exchange):
+            for held in tuple(self._held):
+                self._look(held)
+
+    def _look(self, exchange: Exchange) -> bool:
+        """Answer it, or see when to look again; whether it was answered."""
+        if not exchange.open or exchange.look is None:
+            return False
         try:
-            answer = self.service.answer(exchange.seen.incoming, asked, hits)
+            answer = exchange.look()
         except Exception as bug:  # noqa: BLE001 - see above
             self._room.failed(bug)
             exchange.broken()
-            return
+            return False
+        self._release(exchange)
+        if isinstance(answer, Later):
+            exchange.look = answer.look
+            exchange.alarm = self._room.later(answer.seconds, partial(self._look_again, exchange))
+            self._held.append(exchange)
+            return False
+        exchange.look = None
+        self._decided(exchange, answer)
+        return True
+
+    def _look_again(self, exchange: Exchange) -> None:
+        self._look(exchange)
+
+    def _release(self, exchange: Exchange) -> None:
+        """It is not held any more."""
+        if exchange.alarm is not None:
+            exchange.alarm.cancel()
+            exchange.alarm = None
+            self._held.remove(exchange)
+
+    def _decided(self, exchange: Exchange, answer: Answer) -> None:
+        hits = exchange.hits
         exchange.answer = answer
         if answer.missed:
             self._room.board.give_back(answer.missed)
@@ -204,6 +252,7 @@ class Desk:
 
     def ended(self, exchange: Exchange, how: str, sent: int) -> None:
         """A reply has ended, or its client has gone before there was one."""
+        self._release(exchange)
         seen, answer = exchange.seen, exchange.answer
         seen.ended = how
         seen.sent = sent

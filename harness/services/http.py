@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from harness.case.model import HttpRule, ServiceDecl
 from harness.extension import Schema
-from harness.services.base import Answer, Asked, Hit, Incoming
+from harness.services.base import Answer, Asked, Hit, Incoming, strike
 from harness.services.reply import Part, Wire
 
 _METHODS: Final = "GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS"
@@ -132,18 +132,10 @@ class HttpUpstream:
     def answer(self, incoming: Incoming, asked: Asked, hits: Sequence[Hit]) -> Answer:
         place = self._match(incoming.method, _path(incoming.path))
         wire = self._no_rule(incoming) if place is None else _wire(self._rules[place])
-        serves = True
-        missed: set[str] = set()
-        for hit in hits:
-            changed = hit.injector.rewrite_wire(hit.fault.params, wire)
-            if changed is wire:
-                missed.add(hit.fault.id)
-            else:
-                wire = changed
-                serves = serves and hit.injector.serves
+        wire, serves, missed = strike(wire, hits)
         if place is not None and serves:
             self._used[place] += 1
-        return Answer(wire, asked.kind, serves=serves, missed=frozenset(missed))
+        return Answer(wire, asked.kind, serves=serves, missed=missed)
 
     def ended(self, answer: Answer, how: str) -> None:
         """Nothing depends on it: a rule is used by being answered."""

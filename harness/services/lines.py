@@ -39,6 +39,7 @@ class Row(NamedTuple):
     model: str | None
     secrets: Sequence[str]
     tool_result: str | None
+    message: str | None
 
 
 class Fixed(NamedTuple):
@@ -74,7 +75,8 @@ def request_line(row: Row | Request, known: Fixed | None = None) -> str:
         f'"status":{r.status},"bytes_sent":{r.bytes_sent},"ended":"{r.ended}",'
         f'"tokens_in":{r.tokens_in},"tokens_out":{r.tokens_out},'
         f'"model":{"null" if r.model is None else quote(r.model)},"secrets":[{secrets}],'
-        f'"tool_result":{"null" if r.tool_result is None else quote(r.tool_result)}}}\n'
+        f'"tool_result":{"null" if r.tool_result is None else quote(r.tool_result)},'
+        f'"message":{"null" if r.message is None else quote(r.message)}}}\n'
     )
 
 

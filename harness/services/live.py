@@ -198,6 +198,10 @@ class Live:
         """Have the desk go on, from any thread."""
         self._loop.call_soon_threadsafe(desk.go_on)
 
+    def later(self, seconds: float, call: Callable[[], None]) -> asyncio.TimerHandle:
+        """Have something called in the loop's thread."""
+        return self._loop.call_later(seconds, call)
+
     def hold(self, size: int) -> bool:
         """More or fewer bytes of bodies are held in memory; ``False`` if those are too many."""
         self._held += size

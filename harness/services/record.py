@@ -25,6 +25,8 @@ from harness.services.screening import Screen
 
 LAG: Final = 0.05
 BIG: Final = 256 << 10
+#: Characters of a message that are kept: no chat service takes a longer text.
+MESSAGE: Final = 40_000
 
 _BUFFER: Final = 256 << 10
 _SHOWN: Final = 2000
@@ -237,12 +239,13 @@ class Recorder:
             answer.tokens_out,
             seen.model and self._screen.text(seen.model)[0],
             told.secrets,
-            self._start(answer.tool_result),
+            self._start(answer.tool_result, _SHOWN),
+            self._start(answer.message, MESSAGE),
         )
 
-    def _start(self, text: str | None) -> str | None:
+    def _start(self, text: str | None, most: int) -> str | None:
         """The start of a text, cut after it was screened, lest half a secret be left."""
-        return None if text is None else self._screen.text(text[:BIG])[0][:_SHOWN]
+        return None if text is None else self._screen.text(text[:BIG])[0][:most]
 
     def _store_body(self, seq: int, body: bytes) -> None:
         if self._shelf.bodies is not None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from harness.case.model import Fault
 from harness.faults.base import Layer, ReplyFault
 from harness.faults.registry import FAULTS
-from harness.services.base import Hit, HttpService, Incoming
+from harness.services.base import Answer, Hit, HttpService, Incoming
 from harness.services.framing import Manner, segments
 from harness.services.registry import SERVICES, build
 from harness.services.reply import End, Part, Wire
@@ -61,6 +61,13 @@ def service(kind: str) -> HttpService:
     return build(parse("upstream", SAMPLES[kind]))
 
 
+def at_once(made: HttpService, incoming: Incoming, *hits: Hit) -> Answer:
+    """Only who asks for a long poll is made to wait."""
+    answer = made.answer(incoming, made.classify(incoming), hits)
+    assert isinstance(answer, Answer)
+    return answer
+
+
 def params(fault: ReplyFault) -> dict[str, object]:
     fields = fault.schema["properties"].items()
     defaults = {name: field["default"] for name, field in fields if "default" in field}
@@ -77,7 +84,7 @@ def test_whatever_is_asked_gets_something_that_can_be_sent(kind, incoming):
     made = service(kind)
     before = made.classify(incoming)
 
-    answer = made.answer(incoming, before, ())
+    answer = at_once(made, incoming)
 
     assert before == service(kind).classify(incoming)
     assert answer.kind in {"turn", "side", "probe", "beyond"}
@@ -94,8 +101,8 @@ def test_every_fault_of_an_upstream_shows_in_what_a_service_answers(kind, name):
     made = service(kind)
     hit = Hit(Fault("wrong", name, params=params(fault)), fault)
 
-    hurt = made.answer(incoming, made.classify(incoming), [hit])
-    after = made.answer(incoming, made.classify(incoming), ())
+    hurt = at_once(made, incoming, hit)
+    after = at_once(made, incoming)
 
     assert hurt.missed == frozenset()
     assert hurt.serves is fault.serves
