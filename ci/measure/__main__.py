@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from ci.measure import model, sandbox, startup, trials
+from ci.measure import endurance, model, sandbox, startup, trials
 from ci.measure.figures import Figure, Unavailable
 
 PARTS: Mapping[str, Callable[[], Iterator[Figure | Unavailable]]] = {
@@ -17,19 +17,21 @@ PARTS: Mapping[str, Callable[[], Iterator[Figure | Unavailable]]] = {
     "sandbox": sandbox.figures,
     "trials": trials.figures,
     "model": model.figures,
+    "endurance": endurance.figures,
 }
+USUAL = [name for name in PARTS if name != "endurance"]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure; 3 where something could not be measured, 0 otherwise, goals reached or not."""
     parser = argparse.ArgumentParser(prog="ci/bench", description=__doc__)
-    parser.add_argument("part", nargs="*", help=f"of {', '.join(PARTS)}; default: all")
+    parser.add_argument("part", nargs="*", help=f"of {', '.join(PARTS)}; default: all but the last")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     asked = parser.parse_args(argv)
     if unknown := set(asked.part) - set(PARTS):
         parser.error(f"unknown part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     taken: list[Figure | Unavailable] = []
-    for name in asked.part or PARTS:
+    for name in asked.part or USUAL:
         for figure in PARTS[name]():
             taken.append(figure)
             print(line(figure), flush=True)
