@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from harness.case.expand import expand
 from harness.case.model import Case, Fault, Step, SubjectRef
 from harness.errors import Lack
-from harness.faults.met import ATTEMPTS
+from harness.faults.met import WATCHED
 from harness.faults.registry import FAULTS
 from harness.subjects.base import Identity, Missing, Subject
 from harness.subjects.registry import SUBJECTS
-from sandboxes.base import Capability, Probe
+from sandboxes.base import Capability, Probe, Watch
 from verifiers.verdicts import Reason
 
 _LIMITS = {"memory": "limits.memory", "pids": "limits.pids", "disk": "limits.disk"}
@@ -173,9 +173,10 @@ def shims_clock(case: Case) -> bool:
     return case.sandbox.clock.at is not None or any(_moves_clock(f) for f in case.faults)
 
 
-def watches_files(case: Case) -> bool:
-    """Whether a fault of this case has to know what the subject attempts on a path."""
-    return any(ATTEMPTS in FAULTS[fault.fault].needs for fault in case.faults)
+def watched(case: Case) -> frozenset[Watch]:
+    """Which calls of the subject the faults of this case have to know of."""
+    needed = {name for fault in case.faults for name in FAULTS[fault.fault].needs}
+    return frozenset(kind for name in needed for kind in WATCHED.get(name, ()))
 
 
 def _moves_clock(fault: Fault) -> bool:

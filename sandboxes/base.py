@@ -97,6 +97,13 @@ class Listen:
     kind: str = "tcp"  # tcp | udp
 
 
+class Watch(enum.StrEnum):
+    """Kinds of system calls that can be watched; what a sandbox is made without costs nothing."""
+
+    NAMES = "names"  # that name a path
+    LOCKS = "locks"  # that lock a file: fcntl and flock
+
+
 @dataclass(frozen=True, slots=True)
 class SandboxSpec:
     """What to make.
@@ -112,8 +119,8 @@ class SandboxSpec:
         zone: name of the time zone that ``/etc/localtime`` points to.
         wall_clock: whether the wall-clock shim is loaded into every dynamic program
             (through ``/etc/ld.so.preload``, so an emptied environment keeps it).
-        watch: whether :meth:`Sandbox.watch` works; it costs each watched program some
-            microseconds for every call that names a path.
+        watch: which calls of watched programs are looked at; each of them costs the program
+            some microseconds. With any of them, :meth:`Sandbox.watch` works.
     """
 
     name: str
@@ -125,7 +132,7 @@ class SandboxSpec:
     listens: Sequence[Listen] = ()
     zone: str = "UTC"
     wall_clock: bool = False
-    watch: bool = False
+    watch: Collection[Watch] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +267,7 @@ class Act(enum.StrEnum):
     RUN = "run"  # execute, or enter a folder
     WRITE = "write"  # contents, mode, owner or times
     NAME = "name"  # make, remove or rename
+    LOCK = "lock"  # a lock of the whole or of a part, shared or not, waiting for it or not
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,8 +275,11 @@ class Attempts:
     """What watched programs attempted on a path and below it, whether it was allowed or not.
 
     It is taken from the system calls that name a path, relative to whatever folder and
-    through whatever link. A lower bound: what goes through a descriptor that was open before
-    is not seen, and a program that changes a path in its memory during the call can hide it.
+    through whatever link, and from those that lock what a descriptor is of, whenever it was
+    opened and under whatever name; each counts where the sandbox was made to watch that kind.
+    Giving a lock up is not counted, and asking whether it is free neither. A lower bound: what
+    else goes through a descriptor that was open before is not seen, and a program that changes
+    a path in its memory during the call can hide it.
     """
 
     counts: Mapping[tuple[Depth, Act], int] = field(default_factory=dict)

@@ -32,6 +32,7 @@ CAPABILITIES: Mapping[str, str] = {
     "freeze": "every process of the subject can be stopped at once, from outside",
     "files.system": "changes outside home and workspace are recorded",
     "files.attempts": "what the subject attempts on a path is counted from outside",
+    "files.locks": "attempts of the subject to lock a file are counted from outside",
     "user.separate": "the subject's kernel uid owns nothing on the host",
     "user.root": "a step of the case can run as root of the sandbox",
     "network.none": "nothing outside the sandbox can be reached",

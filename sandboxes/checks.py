@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandboxes import clock, wall
-from sandboxes.base import ROOT, Attempts, Limits, Listen, ProcessSpec, Sandbox
+from sandboxes.base import ROOT, Act, Attempts, Limits, Listen, ProcessSpec, Sandbox
 from sandboxes.capabilities import CAPABILITIES
 
 LIMITS = Limits(memory=48 << 20, pids=24, disk=8 << 20)
@@ -117,6 +117,15 @@ def _attempts(bench: Bench) -> str:
     counted = bench.sandbox.attempts(path)
     _expect(code == 1 and counted.count() > 0, f"cat ended with {code} and was counted {counted}")
     return "a seccomp filter whose calls the keeper looks at, and lets go on"
+
+
+def _locks(bench: Bench) -> str:
+    path = "/workspace/lock"
+    bench.sandbox.watch(path)
+    code, _ = bench.run("flock", "lock", "true", watched=True)
+    counted = bench.sandbox.attempts(path).count([Act.LOCK])
+    _expect((code, counted) == (0, 1), f"flock ended with {code} and was counted {counted} times")
+    return "the same filter, on fcntl and flock"
 
 
 def _no_network(bench: Bench) -> str:
@@ -245,6 +254,7 @@ CHECKS: Mapping[str, Check] = {
     "user.root": _root,
     "files.system": _system,
     "files.attempts": _attempts,
+    "files.locks": _locks,
     "network.none": _no_network,
     "network.services": _services,
     "network.low-ports": _services,

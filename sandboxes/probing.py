@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Mapping
 
 from sandboxes import wall
-from sandboxes.base import SandboxSpec, Site
+from sandboxes.base import SandboxSpec, Site, Watch
 from sandboxes.capabilities import Capability
 from sandboxes.checks import CHECKS, LIMITS, WEB, ZONE, Bench, Missing
 from sandboxes.errors import SandboxError
@@ -20,6 +20,7 @@ _REMEDIES: Mapping[str, str] = {
     "oom": _GROUPS,
     "files.system": _AS_ROOT,
     "files.attempts": "Linux 5.5 or later on x86_64 or aarch64",
+    "files.locks": "Linux 5.5 or later on x86_64 or aarch64",
     "user.separate": _AS_ROOT,
     "user.root": _AS_ROOT,
     "network.counter": "a kernel with packet sockets (CONFIG_PACKET), and bash",
@@ -38,7 +39,7 @@ def examine(site: Site, grade: str) -> Mapping[str, Capability]:
         listens=[WEB],
         zone=ZONE,
         wall_clock=wall.built() is not None,
-        watch=True,
+        watch=tuple(Watch),
     )
     sandbox = site.create(spec)
     try:

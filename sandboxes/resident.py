@@ -136,6 +136,6 @@ def _request(spec: SandboxSpec) -> tuple[dict[str, Any], bytes]:
         "listens": [{"host": w.host, "port": w.port, "kind": w.kind} for w in spec.listens],
         "zone": spec.zone,
         "shim": str(wall.library()) if spec.wall_clock else "",
-        "watch": spec.watch,
+        "watch": sorted(spec.watch),
     }
     return body, b"".join(planted.content for planted in (*spec.home, *spec.workspace))

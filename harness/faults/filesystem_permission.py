@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from harness.case.model import Params
 from harness.faults.base import Landing, Layer, Place
-from harness.faults.met import ATTEMPTS, Barred, Met, expect
+from harness.faults.met import ATTEMPTS, BY_NAME, Barred, Met, expect
 from harness.faults.paths import inside, locate
 from harness.faults.schemas import params, path_inside, text
 from sandboxes.base import ROOT, Act, Depth, Kind, Root
@@ -19,7 +19,7 @@ def barred(mode: int, kind: Kind) -> Barred:
     on = tuple(act for bit, _, act in _BITS if not mode & bit)
     if kind is not Kind.DIR:
         return {Depth.ON: on, Depth.IN: (), Depth.BELOW: ()}
-    below = () if mode & 1 else tuple(Act)
+    below = () if mode & 1 else BY_NAME
     return {Depth.ON: on, Depth.IN: below or (() if mode & 2 else (Act.NAME,)), Depth.BELOW: below}
 
 

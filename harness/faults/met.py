@@ -10,15 +10,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.faults.base import Landing, Place
-from sandboxes.base import Act, Attempts, Depth
+from sandboxes.base import Act, Attempts, Depth, Watch
 from sandboxes.errors import SandboxError
 
-#: The capability that all of this needs.
+#: The capabilities of which the proofs need one or more.
 ATTEMPTS = "files.attempts"
+LOCKS = "files.locks"
+#: Which calls have to be watched for a capability.
+WATCHED: Mapping[str, Sequence[Watch]] = {ATTEMPTS: (Watch.NAMES,), LOCKS: (Watch.LOCKS,)}
+
+#: What is done by name, and not through a descriptor.
+BY_NAME = (Act.LOOK, Act.READ, Act.RUN, Act.WRITE, Act.NAME)
 
 #: For each depth, the acts that the fault makes fail.
 Barred = Mapping[Depth, Sequence[Act]]
-EVERYWHERE: Barred = dict.fromkeys(Depth, tuple(Act))
+EVERYWHERE: Barred = dict.fromkeys(Depth, BY_NAME)
 
 
 @dataclass(frozen=True, slots=True)

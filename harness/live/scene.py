@@ -18,7 +18,7 @@ from harness.live.inbox import Inbox
 from harness.live.inside import environment
 from harness.live.packets import PacketCounter
 from harness.live.stage import Stage
-from harness.plan import Trial, shims_clock, watches_files
+from harness.plan import Trial, shims_clock, watched
 from harness.screen.secrets import Screen
 from harness.services.base import HttpService
 from harness.services.host import ServiceHost
@@ -101,7 +101,7 @@ def sandbox_spec(trial: Trial, launch: Launch, random: Random) -> SandboxSpec:
         listens=_addresses(trial).listens,
         zone=_zone(case),
         wall_clock=shims_clock(case),
-        watch=watches_files(case),
+        watch=watched(case),
     )
 
 

@@ -176,7 +176,9 @@ def run(keeper: socket.socket, bwrap: str) -> None:
         reports = given.pop(0) if order.body["watch"] else -1
         users = order.body["own_users"]
         expendable = order.body["first_to_die"]
-        place = launch.Place(order.body["uid"], users, given, reports, first_to_die=expendable)
+        place = launch.Place(
+            order.body["uid"], users, given, reports, order.body["watch"], first_to_die=expendable
+        )
         namespace = -1
         if not problem:
             problem, namespace = _move_in(builder, order.body["options"], own_users=users)

@@ -42,6 +42,7 @@ class Place:
         own_users: whether the kernel's users are ours to choose (root grade).
         entrances: descriptors of ``cgroup.procs`` files.
         reports: where the listener of a watched program is handed over; -1: none is watched.
+        watch: the kinds of calls that are watched.
         first_to_die: whether the kernel shall kill these before all others for want of memory.
     """
 
@@ -49,6 +50,7 @@ class Place:
     own_users: bool
     entrances: Sequence[int]
     reports: int = -1
+    watch: Sequence[str] = ()
     first_to_die: bool = False
 
 
@@ -101,7 +103,7 @@ def _become(place: Place, body: dict[str, Any], fds: Sequence[int], report: int)
         kernel.filter_system_calls(_FILTER)
     run: Run = os.execve
     if watched:
-        run = functools.partial(kernel.execute, cookie=watch.install(_REPORTS))
+        run = functools.partial(kernel.execute, cookie=watch.install(_REPORTS, place.watch))
     return _execute(body["argv"], body["env"], run)
 
 

@@ -1,8 +1,8 @@
 """Counting from outside what a subject attempts on a path, whatever comes of it.
 
-A watched program carries a second seccomp filter (:mod:`.calls`). Each of its calls that names
-a path waits until the keeper has read the path out of its memory; the answer is always to go
-on. So this observes and refuses nothing. A program that changes the path in its memory between
+A watched program carries a second seccomp filter (:mod:`.asking`). Each of its calls that names
+a path, or that locks what a descriptor is of, waits until the keeper has looked at the path; the
+answer is always to go on. So this observes and refuses nothing. A program that changes the path in its memory between
 our look and the kernel's is miscounted: it is a count of attempts, good for proving that a
 fault was met, and no barrier.
 
@@ -27,9 +27,10 @@ import posixpath
 import select
 import socket
 import struct
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from sandboxes.helper import calls, kernel
+from sandboxes.helper import asking, calls, kernel
 
 _RECEIVE, _SEND, _SET_FLAGS = 0xC0502100, 0xC0182101, 0x40082104
 _SYNC_WAKE_UP = 1
@@ -44,8 +45,8 @@ Counts = dict[str, int]
 _IN_ROOT = kernel.RESOLVE_IN_ROOT | kernel.RESOLVE_NO_MAGICLINKS
 
 
-def install(reports: int) -> int:
-    """Have the calls of this process, and of all it starts, ask first; closes ``reports``.
+def install(reports: int, kinds: Collection[str]) -> int:
+    """Have calls of these kinds, of this process and of all it starts, ask first; closes ``reports``.
 
     The listener is handed over through ``reports`` before anything can be asked.
 
@@ -53,7 +54,7 @@ def install(reports: int) -> int:
         What the next ``execve`` carries so that it is not counted.
     """
     cookie = int.from_bytes(os.urandom(8), "little")
-    listener = kernel.ask_about_system_calls(calls.program(cookie))
+    listener = kernel.ask_about_system_calls(asking.program(cookie, kinds))
     with socket.socket(fileno=reports) as sock:
         socket.send_fds(sock, [b"."], [listener])
     os.close(listener)
@@ -133,8 +134,9 @@ class Watcher:
                 flags = _flags(pid, call, arguments)
                 vain = len(places) > 1 and not places[0].there
                 return [
-                    (counts, f"{where}.{'look' if vain else place.act(flags)}")
+                    (counts, f"{where}.{what}")
                     for counts, where, place in found
+                    if (what := "look" if vain else place.act(flags))
                 ]
         return []
 

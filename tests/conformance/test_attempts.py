@@ -6,8 +6,9 @@ import signal
 
 import pytest
 
-from sandboxes.base import Act, Attempts, Depth, Kind, Planted, Root
+from sandboxes.base import Act, Attempts, Depth, Kind, Planted, Root, Watch
 from sandboxes.errors import SandboxError
+from tests.conformance.room import eventually
 
 pytestmark = pytest.mark.needs("files.attempts")
 
@@ -22,7 +23,7 @@ TREE = (
 
 @pytest.fixture
 def watched(make):
-    room = make(workspace=TREE, watch=True)
+    room = make(workspace=TREE, watch=[Watch.NAMES])
     room.sandbox.watch(SECRET)
     return room
 
@@ -202,7 +203,7 @@ def test_what_lies_beside_it_is_not_counted(watched, script):
 
 
 def test_what_lies_below_a_folder_counts_for_it_also_where_nothing_is_there(make):
-    room = make(workspace=TREE, watch=True)
+    room = make(workspace=TREE, watch=[Watch.NAMES])
     room.sandbox.watch("/workspace/box")
     room.sandbox.watch("/workspace/gone")
     room.sandbox.watch("/workspace/box/absent")
@@ -235,7 +236,7 @@ def test_an_attempt_that_fails_counts_like_one_that_does_not(watched):
 
 
 def test_what_was_attempted_before_the_watch_is_not_counted(make):
-    room = make(workspace=TREE, watch=True)
+    room = make(workspace=TREE, watch=[Watch.NAMES])
     shell(room, "cat box/secret")
     room.sandbox.watch(SECRET)
 
@@ -250,7 +251,7 @@ def test_a_program_that_is_not_watched_is_not_counted(watched):
 
 def test_its_own_start_is_not_counted_and_what_it_starts_is(make):
     script = Planted("run", content=b"#!/bin/sh\n[ $# = 0 ] || exec ./run\n", mode=0o755)
-    room = make(workspace=[script], watch=True)
+    room = make(workspace=[script], watch=[Watch.NAMES])
     room.sandbox.watch("/workspace/run")
 
     room.start("./run", watched=True).finish()
@@ -373,3 +374,64 @@ def test_an_ended_program_leaves_no_listener_and_the_next_one_is_counted_too(wat
     for number in range(1, 40):
         shell(watched, "cat box/secret")
         assert watched.sandbox.attempts(SECRET).counts[ON, READ] == number
+
+
+LOCKING = """
+import fcntl, struct
+f = open('box/secret', 'r+')
+def by_description(command, kind):
+    fcntl.fcntl(f, command, struct.pack('hhqqi', kind, 0, 0, 0, 0))
+"""
+
+
+@pytest.mark.needs("files.locks")
+@pytest.mark.parametrize(
+    ("script", "count"),
+    [
+        ("fcntl.lockf(f, fcntl.LOCK_EX)", 1),
+        ("fcntl.lockf(f, fcntl.LOCK_EX | fcntl.LOCK_NB, 8, 100)", 1),
+        ("fcntl.lockf(open('way/secret'), fcntl.LOCK_SH)", 1),
+        ("fcntl.flock(f, fcntl.LOCK_EX); fcntl.flock(f, fcntl.LOCK_SH | fcntl.LOCK_NB)", 2),
+        ("fcntl.flock(os.open('box', os.O_RDONLY), fcntl.LOCK_EX)", 0),
+        ("by_description(37, fcntl.F_WRLCK); by_description(38, fcntl.F_WRLCK)", 2),
+        ("os.rename('box', 'crate'); fcntl.flock(f, fcntl.LOCK_EX); os.rename('crate', 'box')", 0),
+        ("os.unlink('box/secret'); fcntl.flock(f, fcntl.LOCK_EX)", 0),
+        ("fcntl.lockf(f, fcntl.LOCK_UN); fcntl.flock(f, fcntl.LOCK_UN)", 0),
+        ("by_description(37, fcntl.F_UNLCK); by_description(5, fcntl.F_WRLCK)", 0),
+        ("fcntl.fcntl(f, fcntl.F_GETFL); fcntl.flock(open('other'), fcntl.LOCK_EX)", 0),
+        ("os.dup2(f.fileno(), 40); fcntl.flock(40, fcntl.LOCK_EX)", 1),
+        (
+            "if os.fork() == 0: fcntl.flock(f, fcntl.LOCK_EX); os._exit(0)\nos.wait()",
+            1,
+        ),
+    ],
+)
+def test_each_attempt_to_lock_counts_once_and_giving_up_does_not(make, script, count):
+    room = make(workspace=TREE, watch=[Watch.NAMES, Watch.LOCKS])
+    room.sandbox.watch(SECRET)
+
+    outcome = python(room, LOCKING + script)
+
+    assert (outcome.code, outcome.err) == (0, b"")
+    assert room.sandbox.attempts(SECRET).count([Act.LOCK]) == count
+
+
+@pytest.mark.needs("files.locks")
+def test_a_lock_that_is_waited_for_is_counted_while_it_waits_and_can_be_killed(make):
+    room = make(workspace=TREE, watch=[Watch.LOCKS])
+    room.sandbox.watch(SECRET)
+    holder = room.start("flock", "box/secret", "sh", "-c", "echo held; exec sleep 60")
+    assert holder.line() == "held"
+
+    waiter = room.start("flock", "box/secret", "true", watched=True)
+    eventually(lambda: room.sandbox.attempts(SECRET) == Attempts({(ON, Act.LOCK): 1}))
+    room.sandbox.freeze()
+    room.sandbox.thaw()
+    assert room.sandbox.signal(waiter.number, signal.SIGKILL)
+    assert waiter.finish().signal == signal.SIGKILL
+
+
+def test_locks_are_not_counted_where_they_are_not_watched(watched):
+    assert shell(watched, "flock box/secret true").code == 0
+
+    assert watched.sandbox.attempts(SECRET).count([Act.LOCK]) == 0

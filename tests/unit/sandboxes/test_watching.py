@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
-from sandboxes.helper import calls, watch
+from sandboxes.helper import asking, calls, watch
+from sandboxes.helper.numbers import MACHINES as MACHINE_NUMBERS
 from tests.unit.sandboxes.test_filters import ALLOW, run
 
 NOTIFY = 0x7FC00000
@@ -22,19 +24,51 @@ EXECVE = {"x86_64": 59, "aarch64": 221}
 STAT_AT = {"x86_64": (262, 332), "aarch64": (79, 291)}
 
 
-def asked(machine: str, number: int, *arguments: int, architecture: int = 0) -> int:
+def asked(
+    machine: str,
+    number: int,
+    *arguments: int,
+    architecture: int = 0,
+    kinds: Collection[str] = ("names",),
+) -> int:
     full = (*arguments, *[0] * (6 - len(arguments)))
     data = struct.pack("=iIQ6Q", number, architecture or MACHINES[machine], 0, *full)
-    code = calls.program(COOKIE, machine)
+    code = asking.program(COOKIE, kinds, machine)
     return run(code, lambda size, at: int.from_bytes(data[at : at + size], "little"))
 
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_every_call_that_names_a_path_asks_and_no_other_does(machine):
-    for number in calls.calls(machine):
-        assert asked(machine, number) == NOTIFY, number
+    for name, number in numbers(machine).items():
+        wanted = NOTIFY if name in calls.KINDS["names"] else ALLOW
+        assert asked(machine, number) == wanted, name
     for number in PLAIN[machine]:
         assert asked(machine, number) == ALLOW, number
+
+
+def numbers(machine: str) -> Mapping[str, int]:
+    return MACHINE_NUMBERS[machine][1]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("kind", calls.KINDS)
+def test_each_kind_of_watch_asks_about_its_own_calls_alone(machine, kind):
+    for name, number in numbers(machine).items():
+        call = calls.calls(machine)[number]
+        argument, values = call.only
+        arguments = [0] * 6
+        if argument >= 0:
+            arguments[argument] = values[0]
+        wanted = NOTIFY if name in calls.KINDS[kind] else ALLOW
+        assert asked(machine, number, *arguments, kinds=[kind]) == wanted, name
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_of_fcntl_only_what_sets_a_lock_asks(machine):
+    number = numbers(machine)["fcntl"]
+    asking = [n for n in range(2000) if asked(machine, number, 3, n, kinds=["locks"]) == NOTIFY]
+
+    assert asking == [fcntl.F_SETLK, fcntl.F_SETLKW, 37, 38]
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -93,6 +127,9 @@ def test_the_number_of_a_machine_that_is_not_known_is_none():
         ("make", 0, "look name look"),
         ("drop", 0, "name look look"),
         ("put", 0, "name name look"),
+        ("lock", fcntl.F_WRLCK | 0x70000, "lock lock lock"),
+        ("lock", fcntl.F_RDLCK, "lock lock lock"),
+        ("flock", fcntl.LOCK_SH | fcntl.LOCK_NB, "lock lock lock"),
     ],
 )
 def test_a_call_gets_as_far_as_what_is_there_lets_it(name, flags, found):
@@ -102,6 +139,12 @@ def test_a_call_gets_as_far_as_what_is_there_lets_it(name, flags, found):
     assert found.split() == [
         calls.act(named, flags, there=there, folder=folder) for there, folder in situations
     ]
+
+
+def test_giving_a_lock_up_is_no_act():
+    for name, flags in (("lock", fcntl.F_UNLCK | 0x10000), ("flock", fcntl.LOCK_UN)):
+        named = calls.Named(0, -1, name)
+        assert calls.act(named, flags, there=True, folder=True) == ""
 
 
 @pytest.fixture
