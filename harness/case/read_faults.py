@@ -88,6 +88,7 @@ def _fault(r: Reading, path: Keys, name: str, services: Collection[str]) -> Faul
         message = "until comes no later than when, so the fault would never be in force"
         r.fail(until, message, "write a later until, or leave it out", key=True)
     known = set(services) if injector.layer == "upstream" else {*services, MODEL}
+    known |= set(getattr(injector, "besides", ()))
     known_service(r, (*path, "with", "service"), known)
     for at, _ in r.items((*path, "each", "service")):
         known_service(r, at, known)

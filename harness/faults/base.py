@@ -100,6 +100,12 @@ class ServiceGate(Protocol):
     def delayed(self, service: str | None) -> int:
         """How many replies were held back."""
 
+    def lose(self, service: str, percent: int) -> None:
+        """Lose that many of a hundred packets to it (``dns``: the name server); 0 ends it."""
+
+    def lost(self, service: str) -> int:
+        """How many packets were lost so."""
+
     def name_fails(self, name: str, how: str | None) -> None:
         """Answer a look-up of ``name`` (``*``: all) with ``nxdomain``, ``servfail`` or
         ``silent``; ``None`` ends it.

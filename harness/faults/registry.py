@@ -35,6 +35,7 @@ from harness.faults.model_wrong_content_type import WrongContentType
 from harness.faults.model_wrong_usage import WrongUsage
 from harness.faults.network_cut import Cut
 from harness.faults.network_latency import Latency
+from harness.faults.network_loss import Loss
 from harness.faults.network_refuse import Refuse
 from harness.faults.process_out_of_memory import OutOfMemory
 from harness.faults.process_pid_limit import PidLimit
@@ -89,6 +90,7 @@ FAULTS: FaultTable = {
         Cut(),
         Refuse(),
         Latency(),
+        Loss(),
         network_name.NOT_FOUND,
         network_name.SILENT,
         Set(),

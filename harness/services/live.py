@@ -23,9 +23,10 @@ from harness.services.board import Board
 from harness.services.exchange import Desk
 from harness.services.http1 import Connection, Refusal
 from harness.services.listening import Listener
+from harness.services.loss import Losses
 from harness.services.names import Names, Zone
 from harness.services.nameserver import NameServer, NameStream
-from harness.services.plan import DNS_PORT, MODEL
+from harness.services.plan import DNS, DNS_PORT, MODEL
 from harness.services.record import Hands, Recorder, Seen, Shelf
 from sandboxes import clock
 from sandboxes.base import Listen
@@ -108,6 +109,7 @@ class Live:
             ),
         )
         self.names = Names(Zone.of(cast.addresses), self.recorder.screen.text)
+        self._losses = Losses()
         self._over = False
         self._held = 0
         self._crowd: set[Connection] = set()
@@ -171,6 +173,12 @@ class Live:
 
     def delayed(self, service: str | None) -> int:
         return sum(desk.delayed for desk in self._desks_of(service))
+
+    def lose(self, service: str, percent: int) -> None:
+        self._thread.call(partial(self._losses.lose, service, percent))
+
+    def lost(self, service: str) -> int:
+        return self._thread.call(partial(self._losses.lost, service))
 
     def name_fails(self, name: str, how: str | None) -> None:
         self._thread.call(partial(self.names.fail, name, how))
@@ -241,6 +249,7 @@ class Live:
 
     def left(self, connection: Connection | NameStream) -> None:
         """A connection is gone."""
+        self._losses.look()
         self._connections.discard(connection)
         self._crowd.discard(connection)
         if len(self._connections) == self._cast.connections - 1:
@@ -254,15 +263,18 @@ class Live:
             self._adopt(where, listener)
 
     def _adopt(self, where: Listen, sock: socket.socket) -> None:
+        service = DNS if where.port == DNS_PORT else self._by_host[where.host].name
+        self._losses.opened(service, sock)
         if where.port == DNS_PORT and where.kind == "udp":
             self._name_servers.append(NameServer(self._loop, sock, self.names.reply))
             return
         if where.port == DNS_PORT:
-            accepted = partial(self._accepted, self._name_stream)
+            made: Callable[[], asyncio.Protocol] = self._name_stream
         else:
-            accepted = partial(self._accepted, partial(self._connection, self._by_host[where.host]))
+            made = partial(self._connection, self._by_host[where.host])
         if where in self._listeners:
             self._listeners[where].close()
+        accepted = partial(self._accepted, service, made)
         self._listeners[where] = Listener(self._loop, sock, accepted)
 
     def _connection(self, desk: Desk) -> Connection:
@@ -271,7 +283,10 @@ class Live:
     def _name_stream(self) -> NameStream:
         return NameStream(self.names.reply, self.came, self.left)
 
-    def _accepted(self, made: Callable[[], asyncio.Protocol], sock: socket.socket) -> None:
+    def _accepted(
+        self, service: str, made: Callable[[], asyncio.Protocol], sock: socket.socket
+    ) -> None:
+        self._losses.opened(service, sock)
         task = self._loop.create_task(self._attach(made, sock))
         self._opening.add(task)
         task.add_done_callback(self._opening.discard)

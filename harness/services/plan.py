@@ -11,6 +11,8 @@ from sandboxes.base import Listen
 
 MODEL: Final = "model"
 NAMESERVER: Final = "127.0.0.1"
+#: What the name server is called where a service is named.
+DNS: Final = "dns"
 DNS_PORT: Final = 53
 HTTP_PORTS: Final = (80, 8080)
 
