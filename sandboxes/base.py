@@ -382,14 +382,18 @@ class Sandbox(Protocol):
             AddressInUse: something inside has it.
         """
 
-    def set_wall_clock(self, offset_ns: int) -> Mapping[str, int]:
+    def set_wall_clock(self, offset_ns: int, mark_ns: int = 0) -> Mapping[str, int]:
         """Move the wall clock shown by the shim to real time plus ``offset_ns``.
 
-        Gives :meth:`wall_clock_reads` of the very moment before.
+        ``mark_ns`` is a moment of the shown clock, nanoseconds since the epoch, from which on
+        reads are late ones; 0: none are. Gives :meth:`wall_clock_reads` of the very moment before.
         """
 
-    def wall_clock_reads(self) -> Mapping[str, int]:
-        """How many reads of the wall clock the shim answered, by the name of the program."""
+    def wall_clock_reads(self, *, late: bool = False) -> Mapping[str, int]:
+        """How many reads of the wall clock the shim answered, by the name of the program.
+
+        ``late`` takes only those that were shown the mark of their time, or a later moment.
+        """
 
     def watch(self, path: str) -> None:
         """Count from now on what watched programs attempt on an absolute path, and below it.

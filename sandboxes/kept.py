@@ -193,14 +193,14 @@ class KeptSandbox:
         self._listeners[where] = sock
         return sock
 
-    def set_wall_clock(self, offset_ns: int) -> Mapping[str, int]:
+    def set_wall_clock(self, offset_ns: int, mark_ns: int = 0) -> Mapping[str, int]:
         """Move the wall clock shown by the shim; gives the reads until then."""
-        reads: Mapping[str, int] = self._ask("clock", offset_ns=offset_ns)["reads"]
-        return reads
+        reply = self._ask("clock", offset_ns=offset_ns, mark_ns=mark_ns)
+        return dict(reply["reads"])
 
-    def wall_clock_reads(self) -> Mapping[str, int]:
+    def wall_clock_reads(self, *, late: bool = False) -> Mapping[str, int]:
         """How many reads the shim answered, by program."""
-        return dict(self._ask("reads")["reads"])
+        return dict(self._ask("reads")["late" if late else "reads"])
 
     def watch(self, path: str) -> None:
         """Count what is attempted on a path."""

@@ -122,10 +122,12 @@ class WallClock:
     Attributes:
         aside: reads of it while a canary or a step of the case ran, by program; none of them
             proves anything about the subject.
+        aside_late: those among them that were late ones.
     """
 
     offset: float = 0.0
     aside: Counter[str] = field(default_factory=Counter)
+    aside_late: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)

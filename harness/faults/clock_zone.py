@@ -16,12 +16,15 @@ _LOADED: Barred = {Depth.ON: (Act.READ,), Depth.IN: (), Depth.BELOW: ()}
 
 
 @dataclass(frozen=True, slots=True)
-class _Zoned:
+class Zoned:
+    """A zone that is named in the environment from now on."""
+
     zone: str
     was: str | None
     met: Met
 
     def landing(self, place: Place) -> Landing:
+        """It landed when a program of the subject has loaded the rules."""
         count = self.met.landing(place).count
         return Landing(count, f"programs of the subject loaded {self.zone} {count} times")
 
@@ -46,7 +49,7 @@ class Zone:
     live = False
     schema = params(("zone",), zone=text("name of the tz database, such as Asia/Kathmandu"))
 
-    def inject(self, params: Params, place: Place) -> _Zoned:
+    def inject(self, params: Params, place: Place) -> Zoned:
         """Set it."""
         zone = params["zone"]
         code, out = place.canary(["/usr/bin/readlink", "-e", f"{_ZONES}/{zone}"])
@@ -55,4 +58,4 @@ class Zone:
             raise SandboxError(f"no time zone {zone!r} in the sandbox; install tzdata")
         was = place.env.get("TZ")
         place.env["TZ"] = zone
-        return _Zoned(zone, was, Met.begin(place, rules, _LOADED))
+        return Zoned(zone, was, Met.begin(place, rules, _LOADED))

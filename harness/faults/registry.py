@@ -5,6 +5,7 @@ from __future__ import annotations
 from harness.faults import network_name, process_signal
 from harness.faults.base import FaultTable
 from harness.faults.clock_set import Set, Step
+from harness.faults.clock_turn import DaylightChange, LeapDay
 from harness.faults.clock_zone import Zone
 from harness.faults.filesystem_full import Full
 from harness.faults.filesystem_missing_path import MissingPath
@@ -96,5 +97,7 @@ FAULTS: FaultTable = {
         Set(),
         Step(),
         Zone(),
+        LeapDay(),
+        DaylightChange(),
     )
 }

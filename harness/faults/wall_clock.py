@@ -25,6 +25,11 @@ def reads(place: Place) -> Mapping[str, int]:
     return _own(place, place.sandbox.wall_clock_reads())
 
 
+def late_reads(place: Place) -> Mapping[str, int]:
+    """Those among them that were shown the mark, or a later moment."""
+    return Counter(place.sandbox.wall_clock_reads(late=True)) - place.wall.aside_late
+
+
 def _own(place: Place, counted: Mapping[str, int]) -> Mapping[str, int]:
     return Counter(counted) - place.wall.aside
 
@@ -39,15 +44,10 @@ class Moved:
 
     def landing(self, place: Place) -> Landing:
         """It landed when a program of the subject has read the moved clock."""
-        since = {
-            name: count - self.before.get(name, 0)
-            for name, count in reads(place).items()
-            if count > self.before.get(name, 0)
-        }
-        who = ", ".join(f"{name} {count}x" for name, count in sorted(since.items()))
+        since = more(reads(place), self.before)
         return Landing(
-            sum(since.values()),
-            f"a canary read {self.offset:+.0f} s; the moved clock was read by {who or 'nobody'}",
+            since.total(),
+            f"a canary read {self.offset:+.0f} s; the moved clock was read by {who(since)}",
         )
 
     def heal(self, place: Place) -> None:
@@ -55,9 +55,19 @@ class Moved:
         _put(place, self.was)
 
 
-def _put(place: Place, offset: float) -> Mapping[str, int]:
+def more(now: Mapping[str, int], before: Mapping[str, int]) -> Counter[str]:
+    """What came on top of an earlier count."""
+    return Counter(now) - Counter(before)
+
+
+def who(counts: Mapping[str, int]) -> str:
+    """Programs and how often each read, in words."""
+    return ", ".join(f"{name} {n}x" for name, n in sorted(counts.items())) or "nobody"
+
+
+def _put(place: Place, offset: float, mark: float = 0.0) -> Mapping[str, int]:
     """Show it from now on; gives what the subject had read until then."""
-    before = place.sandbox.set_wall_clock(round(offset * 1e9))
+    before = place.sandbox.set_wall_clock(round(offset * 1e9), round(mark * 1e9))
     place.wall.offset = offset
     return _own(place, before)
 
@@ -67,14 +77,19 @@ def _expect(place: Place, offset: float) -> None:
         raise SandboxError(f"a canary inside did not see the clock moved by {offset:+.0f} s")
 
 
-def move(place: Place, offset: float) -> Moved:
+def move(place: Place, offset: float, mark: float = 0.0) -> Moved:
     """Show real time plus ``offset`` seconds from now on.
+
+    Args:
+        place: where.
+        offset: in seconds.
+        mark: reads that show this moment, seconds since the epoch, or a later one are late.
 
     Raises:
         SandboxError: a canary inside does not see it.
     """
     was = place.wall.offset
-    before = _put(place, offset)
+    before = _put(place, offset, mark)
     try:
         _expect(place, offset)
     except BaseException:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import signal as signals
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from harness.case.model import Step
@@ -157,10 +157,8 @@ class Stage:
         self.until(self._main_is_over, GRACE)
 
     def _run_aside(self, step: Step) -> None:
-        read = Counter(self.sandbox.wall_clock_reads())
-        code, _ = self.run(step.argv, step.user)
-        # Which programs it started is not known, so all that read meanwhile are left out.
-        self.wall.aside += Counter(self.sandbox.wall_clock_reads()) - read
+        with self._reads_aside():  # which programs it starts is not known
+            code, _ = self.run(step.argv, step.user)
         self.journal.write("ran", argv=list(step.argv), exit_code=code)
 
     # -- processes
@@ -197,13 +195,24 @@ class Stage:
     def canary(self, argv: Sequence[str]) -> tuple[int | None, bytes]:
         """Run a canary, see :class:`~harness.faults.base.Place`."""
         name = os.path.basename(argv[0])[:15]  # noqa: PTH119 - as the shim does it
-        read = self.sandbox.wall_clock_reads().get(name, 0)
         try:
-            return self.run(argv, at_most=_CANARY)
+            with self._reads_aside(name):
+                return self.run(argv, at_most=_CANARY)
         except CommandNotFound as error:
             return 127, str(error).encode()
+
+    @contextmanager
+    def _reads_aside(self, program: str | None = None) -> Iterator[None]:
+        """Leave out what is read of the clock meanwhile, by one program or by all of them."""
+        before = [self.sandbox.wall_clock_reads(late=late) for late in (False, True)]
+        try:
+            yield
         finally:
-            self.wall.aside[name] += self.sandbox.wall_clock_reads().get(name, 0) - read
+            asides = (self.wall.aside, self.wall.aside_late)
+            for late, aside, old in zip((False, True), asides, before, strict=True):
+                for name, count in self.sandbox.wall_clock_reads(late=late).items():
+                    if program in (None, name):
+                        aside[name] += count - old.get(name, 0)
 
     def place(self) -> Place:
         """What a fault may work on, now."""

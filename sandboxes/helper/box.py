@@ -36,7 +36,7 @@ from sandboxes.helper.stage import open_folder as open_folder
 READY_SECONDS = 30.0
 FREEZE_SECONDS = 10.0
 KILL_SECONDS = 10.0
-CLOCK_BYTES = 64 * 32  # the shim's table of reads
+CLOCK_BYTES = 64 * (32 + 8)  # the shim's table of reads
 
 
 class InUse(Failed):
@@ -79,7 +79,7 @@ class Box:
         uid = self.ground.uid
         mounts.make_box(uid, self.spec["limits"]["disk"])
         if self.spec["shim"]:
-            stage.write(f"{stage.CLOCK}/offset", "\0" * 8)
+            stage.write(f"{stage.CLOCK}/offset", "\0" * 16)
             stage.write(f"{stage.CLOCK}/reads", "\0" * CLOCK_BYTES, 0o666)
         self.ground.furnish(self.spec)
         contents = io.BytesIO(payload)

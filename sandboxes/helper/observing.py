@@ -31,15 +31,16 @@ def _clock(box: Box, request: wire.Message) -> Answer:
         raise Failed("the wall clock cannot be set: the sandbox was made without wall_clock")
     with open(f"{stage.CLOCK}/offset", "r+b", buffering=0) as file:
         before = _reads(box, request)  # nothing between: what is read from here on is moved
-        file.write(struct.pack("=q", request.body["offset_ns"]))
+        file.write(struct.pack("=qq", request.body["offset_ns"], request.body["mark_ns"]))
     return before
 
 
 def _reads(box: Box, _: wire.Message) -> Answer:
     if not box.spec["shim"]:
-        return Answer({"reads": {}})
+        return Answer({"reads": {}, "late": {}})
     with open(f"{stage.CLOCK}/reads", "rb") as file:
-        return Answer({"reads": processes.clock_reads(file.read(CLOCK_BYTES))})
+        reads, late = processes.clock_reads(file.read(CLOCK_BYTES))
+    return Answer({"reads": reads, "late": late})
 
 
 def _watch(box: Box, request: wire.Message) -> Answer:

@@ -8,6 +8,7 @@ import struct
 from typing import Any
 
 _SLOT = 32  # bytes in the shim's table of reads: a name of 16, a state of 8, a count of 8
+_LATE = 8  # and what comes for each slot after all of them: a count of late reads
 _ARGUMENTS = 1 << 16
 _DEAD = frozenset("ZXx")
 _LOOKS = 20
@@ -101,12 +102,16 @@ def _read(path: str) -> bytes:
         return file.read(_ARGUMENTS) or b""
 
 
-def clock_reads(table: bytes) -> dict[str, int]:
-    """The shim's counters, by program name."""
+def clock_reads(table: bytes) -> tuple[dict[str, int], dict[str, int]]:
+    """The shim's counters by program name: of all reads, and of those at or past the mark."""
     reads: dict[str, int] = {}
-    for at in range(0, len(table) - _SLOT + 1, _SLOT):
-        name, ready, count = struct.unpack_from("=16sQQ", table, at)
+    late: dict[str, int] = {}
+    slots = len(table) // (_SLOT + _LATE)
+    for number in range(slots):
+        name, ready, count = struct.unpack_from("=16sQQ", table, number * _SLOT)
+        (past,) = struct.unpack_from("=Q", table, slots * _SLOT + number * _LATE)
         if ready:
             text = os.fsdecode(name.split(b"\0")[0])
             reads[text] = reads.get(text, 0) + count
-    return reads
+            late[text] = late.get(text, 0) + past
+    return reads, late

@@ -35,10 +35,23 @@ struct slot {
     _Atomic uint64_t count;
 };
 
+/* After the slots comes, for each, how many of its readings were at or past the mark. */
+struct table {
+    struct slot slots[SLOTS];
+    _Atomic uint64_t late[SLOTS];
+};
+
+/* What the outside writes. */
+struct setting {
+    _Atomic int64_t offset_ns;
+    _Atomic int64_t mark_ns; /* of the shown clock; 0: there is none */
+};
+
 enum { UNTRIED, TRYING, SETTLED };
 static _Atomic int progress = UNTRIED;
-static const _Atomic int64_t *offset_ns; /* stays NULL where there is nothing to map */
+static const struct setting *setting; /* stays NULL where there is nothing to map */
 static struct slot *mine;
+static _Atomic uint64_t *mine_late;
 
 static void *map(const char *path, size_t size, int flags, int protection)
 {
@@ -75,11 +88,13 @@ static void settle(void)
     int untried = UNTRIED, saved = errno;
     if (!atomic_compare_exchange_strong(&progress, &untried, TRYING))
         return; /* another thread, or a signal handler within this one, is at it */
-    struct slot *slots = map(FOLDER "reads", SLOTS * sizeof(struct slot), O_RDWR,
-                             PROT_READ | PROT_WRITE);
-    if (slots)
-        mine = claim(slots);
-    offset_ns = map(FOLDER "offset", sizeof *offset_ns, O_RDONLY, PROT_READ);
+    struct table *table = map(FOLDER "reads", sizeof *table, O_RDWR, PROT_READ | PROT_WRITE);
+    struct slot *slot = table ? claim(table->slots) : NULL;
+    if (slot) {
+        mine_late = &table->late[slot - table->slots];
+        mine = slot;
+    }
+    setting = map(FOLDER "offset", sizeof *setting, O_RDONLY, PROT_READ);
     atomic_store(&progress, SETTLED);
     errno = saved;
 }
@@ -88,7 +103,18 @@ static int64_t offset(void)
 {
     if (atomic_load(&progress) != SETTLED)
         settle();
-    return offset_ns ? atomic_load(offset_ns) : 0;
+    return setting ? atomic_load(&setting->offset_ns) : 0;
+}
+
+/* Count a reading; where the mark stands is known once the offset was asked for. */
+static void counted(const struct timespec *shown)
+{
+    if (!mine)
+        return;
+    int64_t mark = setting ? atomic_load(&setting->mark_ns) : 0;
+    if (mark && shown->tv_sec * SECOND + shown->tv_nsec >= mark)
+        atomic_fetch_add(mine_late, 1);
+    atomic_fetch_add(&mine->count, 1);
 }
 
 static int is_wall(clockid_t clock)
@@ -115,8 +141,7 @@ int clock_gettime(clockid_t clock, struct timespec *t)
     int result = (int)syscall(SYS_clock_gettime, clock, t);
     if (result == 0 && is_wall(clock)) {
         *t = shifted(*t, offset());
-        if (mine)
-            atomic_fetch_add(&mine->count, 1);
+        counted(t);
     }
     return result;
 }

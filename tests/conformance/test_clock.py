@@ -132,3 +132,24 @@ def test_the_clock_of_the_host_is_not_touched(timed):
     timed.ok("date")
 
     eventually(lambda: abs(clock.wall() - clock.monotonic() - before) < 1)
+
+
+@pytest.mark.needs("clock.wall")
+def test_reads_from_a_mark_on_are_told_apart(timed):
+    def late() -> int:
+        return int(timed.sandbox.wall_clock_reads(late=True).get("date", 0))
+
+    timed.run("date")
+    once = timed.sandbox.wall_clock_reads()["date"]
+    assert late() == 0
+    mark = round(clock.wall() * SECOND_NS)
+    timed.sandbox.set_wall_clock(-HOUR * SECOND_NS, mark)
+    timed.run("date")
+    assert late() == 0
+    timed.sandbox.set_wall_clock(0, mark)
+    timed.run("date")
+    assert late() == once
+    timed.sandbox.set_wall_clock(0)
+    timed.run("date")
+
+    assert (late(), timed.sandbox.wall_clock_reads()["date"]) == (once, 4 * once)
