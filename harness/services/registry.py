@@ -10,6 +10,7 @@ from harness.case.model import ServiceDecl
 from harness.extension import Schema
 from harness.services import http
 from harness.services.base import HttpService
+from harness.services.git import declared as git
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,12 @@ class ServiceKind:
     parse: Callable[[str, Any], ServiceDecl] | None = None
 
 
+def _git(decl: ServiceDecl) -> HttpService:
+    from harness.services.git.remote import GitRemote  # noqa: PLC0415 - slow
+
+    return GitRemote(decl)
+
+
 _ALWAYS: Final[Schema] = {"not": {}}
 
 SERVICES: Final[Mapping[str, ServiceKind]] = {
@@ -41,6 +48,7 @@ SERVICES: Final[Mapping[str, ServiceKind]] = {
     "http": ServiceKind(
         "http", "A scripted HTTP upstream.", http.SCHEMA, http.HttpUpstream, http.parse
     ),
+    "git": ServiceKind("git", "A bare git remote over HTTP.", git.SCHEMA, _git, git.parse),
 }
 
 

@@ -22,7 +22,10 @@ from harness.services.registry import SERVICES, build
 from harness.services.reply import End, Part, Wire
 
 #: What a case could write under a host name, by kind.
-SAMPLES = {"http": [{"on": "GET /", "reply": {"body": "hello"}, "times": 2}]}
+SAMPLES = {
+    "http": [{"on": "GET /", "reply": {"body": "hello"}, "times": 2}],
+    "git": {"repos": {"app": {"files": {"a": "1"}}}},
+}
 
 DECLARED = sorted(name for name, kind in SERVICES.items() if kind.build)
 UPSTREAM = {

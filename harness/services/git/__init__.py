@@ -1,0 +1,1 @@
+"""``git``: bare repositories over smart HTTP, in memory."""
