@@ -19,6 +19,13 @@ from harness.subjects.registry import SUBJECTS
 from sandboxes.base import Capability, Probe, Watch
 from verifiers.verdicts import Reason
 
+NEST = "nest"
+_NEST_OR_ROOT = Lack(
+    Reason.CAPABILITY_MISSING,
+    "no sandbox has nest and user.root together: root could get at the machine's settings "
+    "through a /proc that the subject mounts",
+    "take out the step as root, or nest",
+)
 _LIMITS = {"memory": "limits.memory", "pids": "limits.pids", "disk": "limits.disk"}
 
 
@@ -126,6 +133,7 @@ def _repeats(
     needed = needs(case)
     probe, missing = choose(probes, selection.backend, needed)
     lacks += missing
+    lacks += [_NEST_OR_ROOT] if {NEST, "user.root"} <= needed else []
     parts = [case.id, ref.name, probe.backend if probe else "none"]
     parts += [kind] if kind != "trial" else []
     parts += [f"m{number}"] if number is not None else []

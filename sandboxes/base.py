@@ -121,6 +121,8 @@ class SandboxSpec:
             (through ``/etc/ld.so.preload``, so an emptied environment keeps it).
         watch: which calls of watched programs are looked at; each of them costs the program
             some microseconds. With any of them, :meth:`Sandbox.watch` works.
+        nest: whether the agent can make sandboxes inside (user namespaces, mounts in them);
+            then nothing can be started as root.
     """
 
     name: str
@@ -133,6 +135,7 @@ class SandboxSpec:
     zone: str = "UTC"
     wall_clock: bool = False
     watch: Collection[Watch] = ()
+    nest: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,14 @@
-"""Probing a backend: every check is run in one throw-away sandbox."""
+"""Probing a backend: every check is run in a throw-away sandbox."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sandboxes import wall
 from sandboxes.base import SandboxSpec, Site, Watch
 from sandboxes.capabilities import Capability
-from sandboxes.checks import CHECKS, LIMITS, WEB, ZONE, Bench, Missing
+from sandboxes.checks import CHECKS, LIMITS, NEST, WEB, ZONE, Bench, Missing
 from sandboxes.errors import SandboxError
 
 _AS_ROOT = "run as root"
@@ -28,6 +28,7 @@ _REMEDIES: Mapping[str, str] = {
     "network.low-ports": "apt-get install bash",
     "clock.wall": wall.REMEDY,
     "clock.zone": "apt-get install tzdata",
+    NEST: "allow unprivileged user namespaces, and have bubblewrap where the sandbox sees it",
 }
 
 
@@ -41,10 +42,21 @@ def examine(site: Site, grade: str) -> Mapping[str, Capability]:
         wall_clock=wall.built() is not None,
         watch=tuple(Watch),
     )
+    found = _look(site, spec, grade, [name for name in CHECKS if name != NEST])
+    try:
+        nested = _look(site, SandboxSpec("probe-nest", LIMITS, nest=True), grade, [NEST])
+    except SandboxError as error:
+        nested = {NEST: Capability(NEST, False, str(error), _REMEDIES[NEST])}
+    return {**found, **nested}
+
+
+def _look(
+    site: Site, spec: SandboxSpec, grade: str, names: Sequence[str]
+) -> Mapping[str, Capability]:
     sandbox = site.create(spec)
     try:
         bench = Bench(sandbox, grade)
-        return {name: _try(bench, name) for name in CHECKS}
+        return {name: _try(bench, name) for name in names}
     finally:
         sandbox.destroy()
 

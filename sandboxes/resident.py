@@ -137,5 +137,6 @@ def _request(spec: SandboxSpec) -> tuple[dict[str, Any], bytes]:
         "zone": spec.zone,
         "shim": str(wall.library()) if spec.wall_clock else "",
         "watch": sorted(spec.watch),
+        "nest": spec.nest,
     }
     return body, b"".join(planted.content for planted in (*spec.home, *spec.workspace))

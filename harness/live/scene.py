@@ -18,7 +18,7 @@ from harness.live.inbox import Inbox
 from harness.live.inside import environment
 from harness.live.packets import PacketCounter
 from harness.live.stage import Stage
-from harness.plan import Trial, shims_clock, watched
+from harness.plan import NEST, Trial, shims_clock, watched
 from harness.screen.secrets import Screen
 from harness.services.base import HttpService
 from harness.services.host import ServiceHost
@@ -102,6 +102,7 @@ def sandbox_spec(trial: Trial, launch: Launch, random: Random) -> SandboxSpec:
         zone=_zone(case),
         wall_clock=shims_clock(case),
         watch=watched(case),
+        nest=NEST in case.sandbox.needs,
     )
 
 

@@ -104,6 +104,7 @@ class Box:
             "uid": self.ground.uid,
             "own_users": self.ground.root_grade,
             "watch": self.spec["watch"],
+            "nest": self.spec["nest"],
             "nproc": 0 if counted else self.spec["limits"]["pids"],
             **self.ground.order(self.spec),
         }
@@ -126,6 +127,8 @@ class Box:
         if "error" in message.body:
             raise Failed(f"the sandbox could not be built: {message.body['error']}")
         self.namespace = message.fds[0]
+        if self.watcher is not None:
+            self.watcher.namespace = os.fstat(self.namespace).st_ino
 
     def listen(self, item: dict[str, Any]) -> socket.socket:
         """Bind an address inside."""

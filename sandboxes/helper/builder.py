@@ -14,7 +14,7 @@ import os
 import signal
 from dataclasses import dataclass
 
-from sandboxes.helper import kernel
+from sandboxes.helper import kernel, stage
 
 _INFO, _OPTIONS = 3, 4
 
@@ -54,12 +54,17 @@ class Builder:
     def build(self, options: list[str], *, own_users: bool) -> int:
         """Have it build, move in, let it go; gives a descriptor of the namespace.
 
+        Meanwhile ``/proc`` is that of our pid namespace, for the keeper too: bubblewrap looks
+        its child up there, by the number that we know it by.
+
         Raises:
             BuildFailed: it could not.
         """
+        kernel.mount(stage.PROC, "/proc", "", kernel.BIND)
         with open(self.options, "wb") as file:
             file.write(b"".join(os.fsencode(word) + b"\0" for word in options))
         up = os.read(self.holder_out, 1)  # the holder answers: everything is mounted
+        kernel.unmount("/proc")
         if not up:
             raise BuildFailed(self._why())
         holder = json.loads(os.read(self.info, 4096))["child-pid"]

@@ -41,6 +41,8 @@ def furnish(root: int, spec: dict[str, Any], uid: int) -> None:
     attach(root, stage.WORKSPACE, "/workspace", flags=_OURS)
     for inside, outside in stage.SCRATCH.items():
         attach(root, outside, inside, flags=_OURS)
+    if spec["nest"]:
+        os.close(_mount_point(root, stage.UNDER_PROC, is_folder=True))
     if not paths.exists(root, zone.lstrip("/")):
         attach(root, _ZONES, _ZONES, flags=_OURS | kernel.RDONLY)
     for source, target, writable in mounts.mounted(spec):
@@ -48,10 +50,12 @@ def furnish(root: int, spec: dict[str, Any], uid: int) -> None:
         attach(root, source, target, flags=_OURS if writable else _OURS | kernel.RDONLY)
 
 
-def move_in() -> int:
+def move_in(*, nest: bool) -> int:
     """Go into a mount namespace whose root is the one made ready; gives a descriptor of it."""
     kernel.unshare(kernel.NEWNS)
     with opened(stage.ROOT) as root:
+        if nest:
+            attach(root, stage.WHOLE_PROC, f"/{stage.UNDER_PROC}", flags=0)
         attach(root, stage.PROC, "/proc", flags=0)
     kernel.change_root(stage.ROOT)
     return os.open("/proc/self/ns/mnt", os.O_RDONLY)

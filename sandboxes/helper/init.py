@@ -77,6 +77,8 @@ class Init:
         body, fds = message.body, list(message.fds)
         if body["user"] != "agent" and not self.place.own_users:
             raise ValueError("there is one user only (user grade), so nothing can run as root")
+        if body["user"] != "agent" and self.place.nest:
+            raise ValueError("nothing can run as root where sandboxes can be made inside (nest)")
         nothing = os.open("/dev/null", os.O_RDONLY) if len(fds) == 2 else -1
         if nothing >= 0:
             fds.insert(0, nothing)
@@ -173,15 +175,12 @@ def run(keeper: socket.socket, bwrap: str) -> None:
         order = wire.receive(keeper)
         kernel.set_name("init")
         harness, *given = order.fds
-        reports = given.pop(0) if order.body["watch"] else -1
-        users = order.body["own_users"]
-        expendable = order.body["first_to_die"]
-        place = launch.Place(
-            order.body["uid"], users, given, reports, order.body["watch"], first_to_die=expendable
-        )
+        place = _place(order.body, given)
         namespace = -1
+        if not problem and place.nest:
+            problem = _attempt(mounts.mount_whole_proc)
         if not problem:
-            problem, namespace = _move_in(builder, order.body["options"], own_users=users)
+            problem, namespace = _move_in(builder, order.body["options"], place)
         if problem:
             wire.send(keeper, {"error": problem})
             return
@@ -195,6 +194,18 @@ def run(keeper: socket.socket, bwrap: str) -> None:
         os._exit(0)
 
 
+def _place(order: dict[str, Any], given: list[int]) -> launch.Place:
+    return launch.Place(
+        uid=order["uid"],
+        own_users=order["own_users"],
+        reports=given.pop(0) if order["watch"] else -1,
+        watch=order["watch"],
+        entrances=given,
+        first_to_die=order["first_to_die"],
+        nest=order["nest"],
+    )
+
+
 def _attempt(action: Callable[[], None]) -> str:
     """Why it failed; empty if it did not."""
     try:
@@ -204,13 +215,16 @@ def _attempt(action: Callable[[], None]) -> str:
     return ""
 
 
-def _move_in(builder: Builder, options: list[str], *, own_users: bool) -> tuple[str, int]:
+def _move_in(builder: Builder, options: list[str], place: launch.Place) -> tuple[str, int]:
     """Build the mount namespace and seal ourselves; gives what went wrong, and a descriptor.
 
     Without options for a builder, the keeper has built it, and it is there to move into.
     """
     try:
-        namespace = builder.build(options, own_users=own_users) if options else image.move_in()
+        if options:
+            namespace = builder.build(options, own_users=place.own_users)
+        else:
+            namespace = image.move_in(nest=place.nest)
         kernel.empty_bounding_set()
         kernel.hide_memory()
         kernel.die_with_parent()  # forgotten with the credentials of before

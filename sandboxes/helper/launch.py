@@ -28,7 +28,7 @@ _UNRUNNABLE = _NOT_THERE | {errno.ENOEXEC, errno.EISDIR, errno.EPERM, errno.EINV
 _CHANGED_SIGNALS = tuple(
     int(getattr(signal, f"SIG{name}")) for name in ("INT", "HUP", "QUIT", "PIPE", "XFSZ", "CHLD")
 )
-_FILTER = seccomp.program()
+_FILTERS = {nest: seccomp.program(nest=nest) for nest in (False, True)}
 
 Run = Callable[[str, list[str], dict[str, str]], None]
 
@@ -44,6 +44,7 @@ class Place:
         reports: where the listener of a watched program is handed over; -1: none is watched.
         watch: the kinds of calls that are watched.
         first_to_die: whether the kernel shall kill these before all others for want of memory.
+        nest: whether they may make sandboxes of their own.
     """
 
     uid: int
@@ -52,6 +53,7 @@ class Place:
     reports: int = -1
     watch: Sequence[str] = ()
     first_to_die: bool = False
+    nest: bool = False
 
 
 def start(
@@ -99,8 +101,8 @@ def _become(place: Place, body: dict[str, Any], fds: Sequence[int], report: int)
         os.chdir(body["cwd"])
     except OSError as error:
         return "SandboxError", f"folder {body['cwd']!r} cannot be entered: {error.strerror}"
-    if _FILTER:
-        kernel.filter_system_calls(_FILTER)
+    if code := _FILTERS[place.nest]:
+        kernel.filter_system_calls(code)
     run: Run = os.execve
     if watched:
         run = functools.partial(kernel.execute, cookie=watch.install(_REPORTS, place.watch))

@@ -21,7 +21,9 @@ from sandboxes.helper.stage import (
     SHIM,
     SKELETON,
     TAKEN,
+    UNDER_PROC,
     USR,
+    WHOLE_PROC,
     WORKSPACE,
     copy_file,
     hosts,
@@ -29,6 +31,7 @@ from sandboxes.helper.stage import (
     write,
 )
 
+_PROC_FLAGS = kernel.NOSUID | kernel.NODEV | kernel.NOEXEC
 _CLOSED = ("/proc/", "/sys/", "/dev/")
 
 
@@ -104,7 +107,9 @@ def bubblewrap(spec: dict[str, Any], *, overlay: bool, uid: int) -> list[str]:
                 words += ["--ro-bind", entry.path, f"/etc/{entry.name}"]
     for name in linked():
         words += ["--ro-bind", f"/{name}", f"/{name}"]
-    words += ["--dev", "/dev", "--bind", PROC, "/proc"]
+    words += ["--dev", "/dev"]
+    words += ["--bind", WHOLE_PROC, f"/{UNDER_PROC}"] if spec["nest"] else []
+    words += ["--bind", PROC, "/proc"]
     words += ["--bind", HOME, "/home/agent", "--bind", WORKSPACE, "/workspace"]
     for inside, source in SCRATCH.items():
         words += ["--bind", source, inside]
@@ -120,17 +125,28 @@ def mount_proc() -> None:
 
     What in it speaks of the whole machine is made read-only, or empty.
     """
-    flags = kernel.NOSUID | kernel.NODEV | kernel.NOEXEC
-    kernel.mount("proc", PROC, "proc", flags)
+    kernel.mount("proc", PROC, "proc", _PROC_FLAGS)
     for name in ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi"):
         with contextlib.suppress(FileNotFoundError):
             kernel.mount(f"{PROC}/{name}", f"{PROC}/{name}", "", kernel.BIND)
             kernel.mount(
-                "none", f"{PROC}/{name}", "", kernel.REMOUNT | kernel.BIND | kernel.RDONLY | flags
+                "none",
+                f"{PROC}/{name}",
+                "",
+                kernel.REMOUNT | kernel.BIND | kernel.RDONLY | _PROC_FLAGS,
             )
     for name in ("kcore", "keys", "key-users", "timer_list", "sched_debug", "kmsg"):
         with contextlib.suppress(FileNotFoundError):
             kernel.mount("/dev/null", f"{PROC}/{name}", "", kernel.BIND)
+
+
+def mount_whole_proc() -> None:
+    """Mount ``/proc`` once more with nothing covered, to be put where nobody reaches it.
+
+    A user namespace may mount a ``/proc`` of its own only where one is there whole: the kernel
+    lets nobody uncover by a new mount what is covered in all the old ones.
+    """
+    kernel.mount("proc", WHOLE_PROC, "proc", _PROC_FLAGS)
 
 
 def mounted(spec: dict[str, Any]) -> Iterator[tuple[str, str, bool]]:

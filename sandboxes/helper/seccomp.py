@@ -5,12 +5,16 @@ rings (they are shared with the host), bpf, perf, userfaultfd and modules. Refus
 EAFNOSUPPORT: VSOCK, which reaches the hypervisor whatever the network namespace is. ``clone3``
 and calls of a foreign architecture do not exist (ENOSYS), since a filter cannot look behind
 the pointer of the one and knows no numbers of the other; C libraries then use ``clone``.
+
+With ``nest``, namespaces can be made and entered, and file systems mounted in them; nothing
+else is let through. ``sandboxes/nest.json`` says the same to an engine.
 """
 
 from __future__ import annotations
 
 import errno
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from sandboxes.helper import bpf
 from sandboxes.helper.kernel import (
@@ -32,43 +36,66 @@ _AF_VSOCK = 40
 _CLONE3 = 435  # numbers from 424 on are the same everywhere
 _X32 = 0x40000000
 
-#: machine: (audit architecture, clone, unshare, socket, the calls refused outright)
-_MACHINES: Mapping[str, tuple[int, int, int, int, tuple[int, ...]]] = {
-    "x86_64": (
+
+@dataclass(frozen=True, slots=True)
+class _Machine:
+    """The numbers of one kind of machine.
+
+    Attributes:
+        nesting: mount umount2 pivot_root setns.
+        refused: chroot add_key request_key keyctl bpf perf_event_open userfaultfd kexec_load
+            kexec_file_load init_module finit_module delete_module open_by_handle_at acct
+            swapon swapoff reboot.
+    """
+
+    architecture: int
+    clone: int
+    unshare: int
+    socket: int
+    nesting: tuple[int, ...]
+    refused: tuple[int, ...]
+
+
+_MACHINES: Mapping[str, _Machine] = {
+    "x86_64": _Machine(
         0xC000003E, 56, 272, 41,
-        # mount umount2 pivot_root chroot setns add_key request_key keyctl bpf perf_event_open
-        # userfaultfd kexec_load kexec_file_load init_module finit_module delete_module
-        # open_by_handle_at acct swapon swapoff reboot
-        (165, 166, 155, 161, 308, 248, 249, 250, 321, 298,
-         323, 246, 320, 175, 313, 176, 304, 163, 167, 168, 169),
+        (165, 166, 155, 308),
+        (161, 248, 249, 250, 321, 298, 323, 246, 320, 175, 313, 176, 304, 163, 167, 168, 169),
     ),
-    "aarch64": (
+    "aarch64": _Machine(
         0xC00000B7, 220, 97, 198,
-        (40, 39, 41, 51, 268, 217, 218, 219, 280, 241,
-         282, 104, 294, 105, 273, 106, 265, 89, 224, 225, 142),
+        (40, 39, 41, 268),
+        (51, 217, 218, 219, 280, 241, 282, 104, 294, 105, 273, 106, 265, 89, 224, 225, 142),
     ),
 }  # fmt: skip
 #: open_tree move_mount fsopen fsconfig fsmount fspick mount_setattr, with one number everywhere
 _NEW_MOUNT_CALLS = (428, 429, 430, 431, 432, 433, 442)
 
 
-def program(machine: str = MACHINE) -> bytes:
-    """The filter for a machine; empty where its numbers are not known."""
+def program(machine: str = MACHINE, *, nest: bool = False) -> bytes:
+    """The filter for a machine; empty where its numbers are not known.
+
+    Args:
+        machine: as ``uname`` calls it.
+        nest: whether sandboxes can be made inside.
+    """
     if machine not in _MACHINES:
         return b""
-    architecture, clone, unshare, socket, refused = _MACHINES[machine]
+    numbers = _MACHINES[machine]
+    refused = numbers.refused if nest else numbers.nesting + numbers.refused
     code = bpf.Program()
     code.do(bpf.LOAD_WORD, _ARCHITECTURE)
-    code.equal(architecture, no="unknown")
+    code.equal(numbers.architecture, no="unknown")
     code.do(bpf.LOAD_WORD, _NUMBER)
     if machine == "x86_64":
         code.at_least(_X32, yes="unknown")
     code.equal(_CLONE3, yes="unknown")
     for number in (*refused, *_NEW_MOUNT_CALLS):
         code.equal(number, yes="refused")
-    code.equal(clone, yes="namespaces")
-    code.equal(unshare, yes="namespaces")
-    code.equal(socket, yes="family")
+    if not nest:
+        code.equal(numbers.clone, yes="namespaces")
+        code.equal(numbers.unshare, yes="namespaces")
+    code.equal(numbers.socket, yes="family")
     code.answer(_ALLOW)
     code.place("namespaces")
     code.do(bpf.LOAD_WORD, _FIRST_ARGUMENT)

@@ -20,6 +20,7 @@ BOX = f"{STAGE}/box"  # the private file system of a sandbox
 ROOT = f"{STAGE}/root"  # overlay of the skeleton
 USR = f"{STAGE}/usr"  # overlay of /usr
 PROC = f"{STAGE}/proc"
+WHOLE_PROC = f"{STAGE}/whole-proc"  # the same with nothing covered, where that has to be there
 DEV = f"{STAGE}/dev"
 IMAGE = f"{STAGE}/image"  # the root folder of a container, where that is what is shown
 HOME, WORKSPACE = f"{BOX}/home", f"{BOX}/workspace"
@@ -29,6 +30,7 @@ CLOCK = f"{BOX}/clock"
 TAKEN = f"{BOX}/taken"  # what is kept from the subject for a while
 RUN = "/run/shakeout"
 SHIM = f"{RUN}/wall.so"
+UNDER_PROC = "proc/whole"  # a place inside that nobody reaches, for what has to be there
 PLAIN_ROOT = f"{BOX}/root"  # the root folder where there is no overlay
 
 #: Names under /etc that are shown, where the host has them and everybody may read them.
@@ -80,6 +82,7 @@ FOLDERS = (
     "mnt",
     "opt",
     "proc",
+    UNDER_PROC,
     "root",
     "run",
     "run/shakeout",
@@ -105,7 +108,7 @@ def prepare() -> None:
         kernel.unmount(STAGE)  # every mount less makes all that follows faster
     flags = kernel.NOSUID | kernel.NODEV
     kernel.mount("stage", STAGE, "tmpfs", flags, "mode=0755,size=64m")
-    for path in (SKELETON, BOX, ROOT, USR, PROC, DEV, IMAGE):
+    for path in (SKELETON, BOX, ROOT, USR, PROC, WHOLE_PROC, DEV, IMAGE):
         os.mkdir(path, 0o755)
 
 

@@ -14,6 +14,9 @@ Nothing can wait for ever: the keeper answers whatever it could not read; a call
 be frozen, stopped and killed, as it waits interruptibly until it was heard; and with the keeper
 dies the sandbox. The price: a signal whose handler does not restart calls (no ``SA_RESTART``)
 can make a call fail with EINTR in the microseconds before it was heard.
+
+A program in a mount namespace of its own has other things under the same paths, and is not
+counted.
 """
 
 from __future__ import annotations
@@ -66,6 +69,7 @@ class Watcher:
     """The keeper's side of all watched programs of a sandbox."""
 
     reports: socket.socket
+    namespace: int = 0  # inode of the sandbox's mount namespace
     counts: dict[bytes, Counts] = field(default_factory=dict)
     pins: dict[bytes, int] = field(default_factory=dict)
     _listeners: set[int] = field(default_factory=set)
@@ -130,7 +134,7 @@ class Watcher:
                 for place in places
                 if (where := _where(place.path, path)) and self._is_pinned(path)
             ]
-            if found:
+            if found and os.stat(f"/proc/{pid}/ns/mnt").st_ino == self.namespace:
                 flags = _flags(pid, call, arguments)
                 vain = len(places) > 1 and not places[0].there
                 return [

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 GAPS: Mapping[tuple[str, str], frozenset[str]] = {
-    ("bubblewrap", "root"): frozenset({"nest"}),
-    ("docker", "root"): frozenset({"nest"}),
+    ("bubblewrap", "root"): frozenset(),
+    ("docker", "root"): frozenset(),
     ("bubblewrap", "user"): frozenset(
-        {"nest", "limits.memory", "oom", "files.system", "user.separate", "user.root"}
+        {"limits.memory", "oom", "files.system", "user.separate", "user.root"}
     ),
 }

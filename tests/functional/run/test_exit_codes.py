@@ -43,7 +43,9 @@ NOT_A_PASS = {
         "tool-missing",
     ),
     "capability-missing": (
-        TRUE + "sandbox: {needs: [nest]}\nexpect: [{exit: 0}]\n",
+        TRUE
+        + "sandbox: {needs: [nest]}\nsteps: [start, {wait: exit}, {run: [id], as: root}]\n"
+        + "expect: [{exit: 0}]\n",
         "capability-missing",
     ),
 }

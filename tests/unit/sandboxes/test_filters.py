@@ -53,11 +53,10 @@ def run(code: bytes, load) -> int:
     return Machine(load).run(code)
 
 
-def call(number: int, argument: int = 0, architecture: int = X86) -> int:
+def call(number: int, argument: int = 0, architecture: int = X86, *, nest: bool = False) -> int:
     data = struct.pack("=iIQ6Q", number, architecture, 0, argument, 0, 0, 0, 0, 0)
-    return run(
-        seccomp.program("x86_64"), lambda size, at: int.from_bytes(data[at : at + size], "little")
-    )
+    code = seccomp.program("x86_64", nest=nest)
+    return run(code, lambda size, at: int.from_bytes(data[at : at + size], "little"))
 
 
 @pytest.mark.parametrize("number", [0, 1, 2, 9, 57, 59, 61, 202, 257, 302, 439])
@@ -74,6 +73,17 @@ def test_mounts_keys_and_other_ways_out_are_refused(number):
 def test_processes_and_threads_can_be_made_and_namespaces_cannot(number):
     assert call(number, 0x3D0F00) == ALLOW
     assert call(number, CLONE_NEWUSER | 17) == 0x50000 | errno.EPERM
+
+
+@pytest.mark.parametrize("number", [165, 166, 155, 308, 56, 272])
+def test_nesting_opens_namespaces_and_mounts(number):
+    assert call(number, CLONE_NEWUSER | 17, nest=True) == ALLOW
+
+
+@given(st.integers(0, 500), st.sampled_from([0, 2, 40, 0x3D0F00]))
+def test_nesting_opens_nothing_else(number, argument):
+    if number not in {165, 166, 155, 308}:
+        assert call(number, argument, nest=True) == call(number, argument)
 
 
 def test_sockets_are_allowed_but_those_of_the_hypervisor():

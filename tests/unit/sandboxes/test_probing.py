@@ -1,0 +1,41 @@
+"""A probe whose sandboxes fail says so of each capability, and goes on."""
+
+from __future__ import annotations
+
+import socket
+
+from sandboxes import probing
+from sandboxes.capabilities import CAPABILITIES
+from sandboxes.errors import SandboxError
+
+
+class Broken:
+    """A sandbox in which nothing works."""
+
+    packets = None
+
+    def __init__(self, spec):
+        self.listeners = {where: socket.socket() for where in spec.listens}
+
+    def __getattr__(self, name):
+        def refuse(*_, **__):
+            if name != "destroy":
+                raise SandboxError(f"no {name}")
+
+        return refuse
+
+
+class Site:
+    def create(self, spec):
+        if spec.nest:
+            raise SandboxError("no second /proc")
+        return Broken(spec)
+
+
+def test_a_sandbox_that_cannot_be_made_for_nesting_leaves_the_others_their_say():
+    found = probing.examine(Site(), "user")
+
+    assert set(found) == set(CAPABILITIES)
+    assert not any(capability.available for capability in found.values())
+    assert found["nest"].detail == "no second /proc"
+    assert found["remount"].detail == "no remount"
