@@ -21,6 +21,8 @@ NAME = "journal.jsonl"
 
 Redact = Callable[[bytes], tuple[bytes, Sequence[object]]]
 Event = Mapping[str, Any]
+#: When it happened, on the clock that never steps; the event; and its fields.
+Past = tuple[float, str, Event]
 
 
 class Journal:
@@ -40,6 +42,7 @@ class Journal:
         self._redact = redact
         self._lock = threading.Lock()
         self._begun = clock.monotonic()
+        self._past: list[Past] = []
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
         try:
             self._file: int | None = os.open(path, flags, 0o644)
@@ -55,13 +58,20 @@ class Journal:
         with self._lock:
             if self._file is None:
                 raise EvidenceLost(f"{event!r} came after the journal was closed")
+            now = clock.monotonic()
+            self._past.append((now, event, fields))
             line = {
-                "t": round(clock.monotonic() - self._begun, 6),
+                "t": round(now - self._begun, 6),
                 "at": clock.stamp(),
                 "event": event,
                 **fields,
             }
             self._append(self._file, json.dumps(line, default=str).encode())
+
+    def past(self) -> Sequence[Past]:
+        """All events so far, as they were told; planted secrets may be in them."""
+        with self._lock:
+            return tuple(self._past)
 
     def close(self) -> None:
         """Write the last event and put everything on disk; a second call does nothing.

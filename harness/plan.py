@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from harness.case.expand import expand
 from harness.case.model import Case, Fault, Step, SubjectRef
 from harness.errors import Lack
-from harness.faults.met import WATCHED
+from harness.faults.met import ATTEMPTS, WATCHED
 from harness.faults.registry import FAULTS
+from harness.oracles import look
 from harness.subjects.base import Identity, Missing, Subject
 from harness.subjects.registry import SUBJECTS
 from sandboxes.base import Capability, Probe, Watch
@@ -171,6 +172,7 @@ def needs(case: Case) -> frozenset[str]:
     needed |= {"clock.wall"} if sandbox.clock.at is not None else set()
     needed |= {"clock.zone"} if sandbox.clock.zone is not None else set()
     needed |= {"user.root"} if any(_as_root(step) for step in case.steps) else set()
+    needed |= {ATTEMPTS} if look.watched((*case.stimulus, *case.expect)) else set()
     for fault in case.faults:
         needed |= set(FAULTS[fault.fault].needs)
     return frozenset(needed)
@@ -182,9 +184,8 @@ def shims_clock(case: Case) -> bool:
 
 
 def watched(case: Case) -> frozenset[Watch]:
-    """Which calls of the subject the faults of this case have to know of."""
-    needed = {name for fault in case.faults for name in FAULTS[fault.fault].needs}
-    return frozenset(kind for name in needed for kind in WATCHED.get(name, ()))
+    """Which calls of the subject the faults and expectations of this case have to know of."""
+    return frozenset(kind for name in needs(case) for kind in WATCHED.get(name, ()))
 
 
 def _moves_clock(fault: Fault) -> bool:

@@ -16,6 +16,11 @@ def monotonic() -> float:
     return time.monotonic()
 
 
+def running() -> float:
+    """Seconds on a clock that never steps and that goes on while the machine is suspended."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
 def sleep(seconds: float) -> None:
     """Wait."""
     time.sleep(seconds)

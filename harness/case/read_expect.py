@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from harness.case import grammar
 from harness.case.errors import nearest, quoted
 from harness.case.model import Control, Expectation, Known, Quarantine, Sabotage
-from harness.case.read_faults import known_service, report_twice
+from harness.case.read_faults import fault_ids, known_service, report_twice
 from harness.case.read_script import MODEL, check_argv, read_script
 from harness.case.reading import Reading, assign_ids
 from harness.case.yaml_build import Keys
@@ -24,7 +24,7 @@ def read_expectations(r: Reading, at: Keys, services: Collection[str]) -> tuple[
     ids = expectation_ids(r.peek(at))
     report_twice(r, at, ids)
     for path, _ in r.items(at):
-        _known_services(r, path, services)
+        _check_mentions(r, path, services)
     return tuple(
         found
         for path, item in r.items(at)
@@ -69,16 +69,30 @@ def _expectation(r: Reading, path: Keys, item: Mapping[str, Any], name: str) -> 
     return Expectation(name, oracles[0], params, where)
 
 
-def _known_services(r: Reading, path: Keys, services: Collection[str]) -> None:
-    """Whatever an oracle calls ``service``, or lists under ``except``, must be one."""
+def _check_mentions(r: Reading, path: Keys, services: Collection[str]) -> None:
+    """Whatever services and faults an oracle speaks of must be there."""
+    faults = fault_ids(r.peek(("faults",)))
+    for kind, at in _mentions(r, path):
+        name = r.get(at)
+        if kind == "service":
+            known_service(r, at, {*services, MODEL})
+        elif isinstance(name, str) and name not in faults:
+            r.fail(at, f"the case has no fault {quoted(name)}", nearest(name, faults))
+
+
+def _mentions(r: Reading, path: Keys) -> Iterator[tuple[str, Keys]]:
+    """Where a service or a fault is named; under ``where`` stand the subject's words, not ours."""
     for at, key, value in r.entries(path):
         if key == "service":
-            known_service(r, at, {*services, MODEL})
+            yield key, at
+        elif key == "fault":
+            yield key, (*at, "id") if isinstance(value, dict) else at
         elif key == "except":
+            yield from (("service", inner) for inner, _ in r.items(at))
+        elif key != "where":
+            yield from _mentions(r, at)
             for inner, _ in r.items(at):
-                known_service(r, inner, {*services, MODEL})
-        elif isinstance(value, dict):
-            _known_services(r, at, services)
+                yield from _mentions(r, inner)
 
 
 def judged_ids(r: Reading) -> frozenset[str]:

@@ -7,9 +7,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from harness.evidence.model import (
+    Clocks,
     Evidence,
     FaultRecord,
     FileChange,
+    Happening,
     Lingering,
     ModelRecord,
     Network,
@@ -86,6 +88,9 @@ def rest_form(evidence: Evidence, stored: Mapping[Key, str]) -> Form:
         "secrets": None if evidence.secrets is None else [asdict(hit) for hit in evidence.secrets],
         "own": list(evidence.own),
         "prices": {model: list(price) for model, price in evidence.prices.items()},
+        "timeline": [asdict(happening) for happening in evidence.timeline],
+        "attempts": dict(evidence.attempts),
+        "clocks": asdict(evidence.clocks),
         "notes": dict(evidence.notes),
     }
 
@@ -130,6 +135,9 @@ def evidence_of(stored: Stored) -> Evidence:
         secrets=None if secrets is None else tuple(SecretHit(**hit) for hit in secrets),
         own=tuple(rest["own"]),
         prices={model: (price[0], price[1]) for model, price in rest["prices"].items()},
+        timeline=tuple(Happening(**happening) for happening in rest["timeline"]),
+        attempts=rest["attempts"],
+        clocks=Clocks(**rest["clocks"]),
         notes=rest["notes"],
     )
 

@@ -174,6 +174,39 @@ class FaultRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class Happening:
+    """Something that the harness did or saw, on the clock of the requests.
+
+    Attributes:
+        t: seconds since the first step.
+        what: ``armed`` or ``healed`` (a fault), ``step`` (it begins), ``started`` or ``ended``
+            (the main process).
+        name: id of the fault, or kind of the step; else empty.
+        number: of the step, from 1; else 0.
+    """
+
+    t: float
+    what: str
+    name: str = ""
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Clocks:
+    """What became of the wall clocks, inside and outside.
+
+    Attributes:
+        reads: reads of the wall clock that the shim inside answered, by the name of the
+            program, the harness's own apart; ``None`` where no shim was there.
+        host_moved: by how many seconds the host's wall clock was set while the trial lived,
+            against a clock that never steps; ``None`` where nobody looked.
+    """
+
+    reads: Mapping[str, int] | None = None
+    host_moved: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ModelRecord:
     """What the model did: ``turns`` asked, ``served``, steps ``left``, requests ``beyond``."""
 
@@ -217,6 +250,11 @@ class Evidence:
         secrets: every hit; ``None`` where nothing was planted.
         own: globs of the adapter's own paths in the home.
         prices: dollars per million tokens, ``(input, output)``, by model.
+        timeline: what happened beside the requests, in order.
+        attempts: of each path or program that an expectation names, what the subject tried,
+            as in ``on.read`` (see :class:`sandboxes.base.Attempts`), to how often; ``None``
+            where there was nothing to watch; missing where it was not watched.
+        clocks: the wall clocks.
         notes: further facts by name, each documented by the oracle that reads it.
     """
 
@@ -238,6 +276,9 @@ class Evidence:
     secrets: Sequence[SecretHit] | None = None
     own: Sequence[str] = ()
     prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    timeline: Sequence[Happening] = ()
+    attempts: Mapping[str, Mapping[str, int] | None] = field(default_factory=dict)
+    clocks: Clocks = Clocks()
     notes: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from harness.case.model import Case
 from harness.evidence.model import (
+    Clocks,
     Evidence,
     FaultRecord,
+    Happening,
     ModelRecord,
     Network,
     Output,
@@ -46,6 +48,8 @@ class Recorded:
     ending: Ending
     final_text: str | None
     own: Sequence[str]
+    timeline: Sequence[Happening]
+    host_moved: float
 
 
 def assemble(case: Case, wanted: Sequence[PathKey], screen: Screen, seen: Recorded) -> Evidence:
@@ -79,6 +83,9 @@ def assemble(case: Case, wanted: Sequence[PathKey], screen: Screen, seen: Record
         secrets=hits,
         own=seen.own,
         prices=case.prices,
+        timeline=seen.timeline,
+        attempts=got.attempts if got else {},
+        clocks=Clocks(got.clock_reads if got else None, seen.host_moved),
         notes={"unscanned": _unscanned(seen)},
     )
     return screened(evidence, screen)

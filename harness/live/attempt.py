@@ -12,13 +12,16 @@ from harness.case.model import Case
 from harness.errors import EvidenceLost, Lack, Unavailable
 from harness.evidence.model import Evidence, FaultRecord, Processes
 from harness.faults.wall_clock import reads, shows
+from harness.live import meters
 from harness.live.assemble import Recorded, assemble
 from harness.live.collect import Collected, Wants, collect, watch_processes
 from harness.live.containment import shown, writable_parts
 from harness.live.repository import make_repository
 from harness.live.scene import Setting, sandbox_spec, staged
 from harness.live.stage import Stage
-from harness.oracles.look import wanted
+from harness.live.witness import timeline
+from harness.oracles.look import wanted, watched
+from harness.plan import shims_clock
 from harness.subjects.base import Launch
 from sandboxes import clock
 from sandboxes.base import Listing, Sandbox
@@ -68,13 +71,14 @@ class Attempt:
             self.setting.journal.write(
                 "ready", home=len(before.home), workspace=len(before.workspace)
             )
+            watching = meters.begin(stage, watched((*case.stimulus, *case.expect)))
             with noted():
                 stage.play(case.steps)
             if stage.main is None:
                 return
             with noted():
                 self._prove_clock(stage)
-            wants = self._wants(launch)
+            wants = self._wants(launch, watching)
             processes, collected = Processes(observed=False), None
             with noted():
                 processes = watch_processes(stage, _patience(case))
@@ -113,10 +117,11 @@ class Attempt:
 
     # -- after
 
-    def _wants(self, launch: Launch) -> Wants:
+    def _wants(self, launch: Launch, watching: meters.Meters) -> Wants:
         case = self.setting.trial.case
         paths = wanted((*case.stimulus, *case.expect))
-        return Wants(paths, tuple(launch.own), scan=bool(self.setting.canaries))
+        scan = bool(self.setting.canaries)
+        return Wants(paths, tuple(launch.own), scan=scan, meters=watching, clock=shims_clock(case))
 
     def _conclude(
         self,
@@ -144,6 +149,8 @@ class Attempt:
             ending=stage.ending,
             final_text=self.setting.trial.subject.final_text(stdout.data),
             own=wants.own,
+            timeline=tuple(timeline(self.setting.journal.past(), stage.started)),
+            host_moved=stage.host_clock.moved,
         )
         self.evidence = assemble(case, wants.paths, self.setting.screen, recorded)
 

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from harness.errors import EvidenceLost
 from harness.evidence.changes import diff
 from harness.evidence.model import FileChange, Lingering, Processes, path_from_text, path_text
+from harness.faults.wall_clock import reads
+from harness.live import meters
+from harness.live.meters import Meters
 from harness.live.stage import Stage
 from sandboxes import clock
 from sandboxes.base import Kind, Listing, Process, Root, Usage
@@ -32,11 +35,15 @@ class Wants:
         paths: named by an expectation; always copied out.
         own: globs of the agent's own paths in the home; copied out only to be scanned.
         scan: whether every file that the subject made or changed is to be scanned.
+        meters: what is watched for the subject's attempts.
+        clock: whether a shim counts reads of the wall clock.
     """
 
     paths: Sequence[PathKey]
     own: Sequence[str]
     scan: bool
+    meters: Meters = field(default_factory=dict)
+    clock: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +57,8 @@ class Collected:
         cut: files of which there was more than is kept.
         unread: files that were to be looked at and could not be.
         usage: the kernel's counters.
+        attempts: what the meters show.
+        clock_reads: by program; ``None`` without a shim.
     """
 
     listing: Listing
@@ -58,6 +67,8 @@ class Collected:
     cut: frozenset[PathKey]
     unread: frozenset[PathKey]
     usage: Usage
+    attempts: Mapping[str, Mapping[str, int] | None]
+    clock_reads: Mapping[str, int] | None
 
 
 def watch_processes(stage: Stage, seconds: float) -> Processes:
@@ -103,9 +114,36 @@ def collect(stage: Stage, before: Listing, wants: Wants) -> Collected:
         raise EvidenceLost("the home or the workspace could not be listed after the run")
     changes = diff(before, listing, wants.own)
     journal.write("listed", home=len(listing.home), workspace=len(listing.workspace))
-    contents: dict[PathKey, bytes] = {}
-    cut: set[PathKey] = set()
-    unread: set[PathKey] = set()
+    copies = _copy_out(stage, listing, changes, wants)
+    usage = sandbox.usage()
+    attempts = meters.read(stage, wants.meters)
+    clock_reads = dict(reads(stage.place())) if wants.clock else None
+    sandbox.kill()
+    journal.write("killed", copied=len(copies.contents))
+    return Collected(
+        listing,
+        changes,
+        copies.contents,
+        frozenset(copies.cut),
+        frozenset(copies.unread),
+        usage,
+        attempts,
+        clock_reads,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Copies:
+    contents: dict[PathKey, bytes] = field(default_factory=dict)
+    cut: set[PathKey] = field(default_factory=set)
+    unread: set[PathKey] = field(default_factory=set)
+
+
+def _copy_out(
+    stage: Stage, listing: Listing, changes: Sequence[FileChange], wants: Wants
+) -> _Copies:
+    """What is wanted first, and what is worth reading while there is room."""
+    copies = _Copies()
     files = _files(listing)
     room = TOTAL_CAP
     for key in dict.fromkeys((*wants.paths, *_worth_reading(changes, wants))):
@@ -114,16 +152,13 @@ def collect(stage: Stage, before: Listing, wants: Wants) -> Collected:
             continue
         data = _read_out(stage, key)
         if data is None:
-            unread |= {key} & files
+            copies.unread.update({key} & files)
             continue
         if len(data) > CONTENT_CAP:
-            cut.add(key)
-        contents[key] = data[:CONTENT_CAP]
-        room -= len(contents[key])
-    usage = sandbox.usage()
-    sandbox.kill()
-    journal.write("killed", copied=len(contents))
-    return Collected(listing, changes, contents, frozenset(cut), frozenset(unread), usage)
+            copies.cut.add(key)
+        copies.contents[key] = data[:CONTENT_CAP]
+        room -= len(copies.contents[key])
+    return copies
 
 
 def _files(listing: Listing) -> set[PathKey]:

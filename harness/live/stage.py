@@ -21,6 +21,7 @@ from harness.live.arming import Arming
 from harness.live.capture import Capture
 from harness.live.inbox import Inbox
 from harness.live.packets import PacketCounter
+from harness.live.witness import HostClock
 from harness.services.base import LiveServices
 from sandboxes import clock
 from sandboxes.base import AGENT, WORKSPACE, Ended, ProcessSpec, Sandbox
@@ -85,6 +86,7 @@ class Stage:
     deadline: float = float("inf")
     started: float = 0.0
     wall: WallClock = field(default_factory=WallClock)
+    host_clock: HostClock = field(default_factory=HostClock)
     _ended: dict[int, Ended] = field(default_factory=dict)
     _outputs: tuple[Output, Output] | None = None
 
@@ -253,6 +255,7 @@ class Stage:
         while not done():
             if self.stopped():
                 raise Interrupted("stopped by the user")
+            self.host_clock.look()
             now = clock.monotonic()
             if now >= end:
                 return False

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from harness.case.model import Params
 from harness.evidence.model import Evidence
@@ -69,3 +69,11 @@ class Oracle(Extension, Protocol):
 
     def wants(self, params: Params) -> Sequence[tuple[Root, str]]:
         """Paths whose end state and contents must be collected for :meth:`judge`."""
+
+
+@runtime_checkable
+class Watching(Oracle, Protocol):
+    """An oracle that looks at what the subject attempted, which has to be watched for."""
+
+    def watched(self, params: Params) -> Sequence[str]:
+        """Absolute paths inside, and names of programs, whose attempts are to be counted."""

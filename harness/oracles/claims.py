@@ -10,6 +10,7 @@ from harness.case.model import Params
 from harness.evidence.model import Evidence
 from harness.extension import Schema
 from harness.oracles.base import Finding, Oracle, broken, held, unseen
+from harness.oracles.others import Others
 from harness.search import search
 from sandboxes.base import Root
 from verifiers.verdicts import Verdict
@@ -29,28 +30,18 @@ class Claims:
 
     def __init__(self, others: Mapping[str, Oracle]) -> None:
         """``others``: the oracles that ``yet`` may name."""
-        self._others = others
+        self._others = Others(others)
 
     @property
     def schema(self) -> Schema:
         """Of what a case writes; ``yet`` takes one of the other oracles."""
-        yet = {
-            "title": "oracle",
-            "type": "object",
-            "properties": {
-                name: {**other.schema, "description": other.summary}
-                for name, other in self._others.items()
-            },
-            "minProperties": 1,
-            "maxProperties": 1,
-            "additionalProperties": False,
-            "description": "The expectation that would make the claim false if it broke.",
-        }
         return {
             "type": "object",
             "properties": {
                 "says": {**REGEX, "description": "A regular expression that makes the claim."},
-                "yet": yet,
+                "yet": self._others.schema(
+                    "The expectation that would make the claim false if it broke."
+                ),
             },
             "required": ["says", "yet"],
             "additionalProperties": False,
@@ -58,15 +49,11 @@ class Claims:
 
     def parse(self, value: Any) -> Params:
         regex(value["says"])
-        ((name, written),) = value["yet"].items()
-        return {
-            "says": value["says"],
-            "yet": {"oracle": name, "params": self._others[name].parse(written)},
-        }
+        return {"says": value["says"], "yet": self._others.parse(value["yet"])}
 
     def judge(self, params: Params, evidence: Evidence) -> Finding:
         name = params["yet"]["oracle"]
-        other = self._others[name].judge(params["yet"]["params"], evidence)
+        other = self._others.judge(params["yet"], evidence)
         expected = f"no claim /{params['says']}/ unless {other.expected}"
         if evidence.final_text is None:
             return unseen(expected, "no last message was found in the output", "stdout")
@@ -85,5 +72,7 @@ class Claims:
         return False
 
     def wants(self, params: Params) -> Sequence[tuple[Root, str]]:
-        name = params["yet"]["oracle"]
-        return self._others[name].wants(params["yet"]["params"])
+        return self._others.wants(params["yet"])
+
+    def watched(self, params: Params) -> Sequence[str]:
+        return self._others.watched(params["yet"])

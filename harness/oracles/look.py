@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from harness.case.model import Expectation
 from harness.evidence.model import Evidence
 from harness.judge.judging import CONTAINMENT, SECRETS, Looked
-from harness.oracles.base import Finding, Oracle, unseen
+from harness.oracles.base import Finding, Oracle, Watching, unseen
 from harness.oracles.containment import judge_containment
 from harness.oracles.registry import ORACLES
 from harness.search import TooSlow
@@ -55,6 +55,20 @@ def wanted(
             want
             for expectation in expectations
             for want in oracles[expectation.oracle].wants(expectation.params)
+        )
+    )
+
+
+def watched(
+    expectations: Sequence[Expectation], oracles: Mapping[str, Oracle] = ORACLES
+) -> tuple[str, ...]:
+    """Every path and program whose attempts are to be counted, once each."""
+    return tuple(
+        dict.fromkeys(
+            path
+            for expectation in expectations
+            if isinstance(oracle := oracles[expectation.oracle], Watching)
+            for path in oracle.watched(expectation.params)
         )
     )
 

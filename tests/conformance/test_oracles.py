@@ -7,7 +7,9 @@ from typing import Any, ClassVar
 import pytest
 
 from harness.evidence.model import (
+    Clocks,
     Evidence,
+    Happening,
     Lingering,
     Network,
     Output,
@@ -53,6 +55,46 @@ SAMPLES: dict[str, list[Any]] = {
         {"absent": True, "except": ["model"]},
         {"absent": True, "streams": ["stdout"], "own": True},
     ],
+    "order": [
+        [{"request": {"service": "up"}}, {"process": "ended", "after": {"at_most": "9s"}}],
+        [
+            {"step": 1},
+            {"step": "wait"},
+            {"fault": "cut"},
+            {"fault": {"id": "cut", "was": "landed"}},
+        ],
+        {
+            "of": [{"request": {"status": 200, "number": 1, "fault": "cut", "method": "GET"}}],
+            "within": "1m",
+            "never_after": {"process": "started"},
+        },
+    ],
+    "attempts": [
+        {"path": "meter", "act": "run", "exactly": 1},
+        {"path": "~/.ssh", "beneath": True, "at_most": 0},
+        {"program": "curl", "at_least": 1},
+        {"request": {"service": "up", "same": "target", "path": "/a/*"}, "at_most": 3},
+    ],
+    "events": [
+        {"file": "x", "exactly": 1, "beside": {"requests": {"at_least": 1}}},
+        {
+            "file": "x",
+            "where": {"a": "^b", "n": 1},
+            "at_most": 0,
+            "beside": {"spend": {"tokens_at_most": 9}},
+        },
+        {
+            "file": "x",
+            "table": "t",
+            "at_least": 0,
+            "beside": {"attempts": {"program": "curl", "exactly": 1}},
+        },
+    ],
+    "clock": [
+        {"isolated": True},
+        {"read": {"at_least": 1, "program": "date"}},
+        {"isolated": True, "read": {"exactly": 0}},
+    ],
     "claims": [
         {"says": "done", "yet": {"home": "untouched"}},
         {"says": ".*", "yet": {"file": {"path": "x", "absent": True}}},
@@ -73,6 +115,11 @@ EVIDENCES = [
         secrets=[SecretHit("TOKEN", "base64", "request:model:1")],
         final_text="done",
         exit_code=3,
+        contents={(Root.WORKSPACE, "x"): b'{"a": "b", "n": 1}\n{"torn'},
+        paths={(Root.WORKSPACE, "x"): state()},
+        timeline=[Happening(0.0, "step", "start", 1), Happening(0.1, "armed", "cut")],
+        attempts={"/workspace/meter": {"on.run": 1}, "curl": None},
+        clocks=Clocks({"date": 1}, 0.0),
     ),
     Evidence(ended_by="deadline", secrets=(), network=Network(packets=0)),
 ]

@@ -20,8 +20,10 @@ from harness.case.model import Expectation
 from harness.errors import EvidenceLost
 from harness.evidence import store
 from harness.evidence.model import (
+    Clocks,
     Evidence,
     FaultRecord,
+    Happening,
     Lingering,
     ModelRecord,
     Network,
@@ -50,8 +52,16 @@ FULL = Evidence(
         change("made", "added", Root.WORKSPACE, after=FOLDER),
         change(path_text("/tmp/caf\udce9"), "added", Root.SYSTEM),
     ),
-    paths={(Root.WORKSPACE, "report.txt"): state("42\n"), (Root.HOME, "gone"): None},
-    contents={(Root.WORKSPACE, "report.txt"): b"42\n", (Root.SYSTEM, "/tmp/x"): b"\0\xff"},
+    paths={
+        (Root.WORKSPACE, "report.txt"): state("42\n"),
+        (Root.WORKSPACE, "log"): state(),
+        (Root.HOME, "gone"): None,
+    },
+    contents={
+        (Root.WORKSPACE, "report.txt"): b"42\n",
+        (Root.WORKSPACE, "log"): b'{"kind": "try"}\n',
+        (Root.SYSTEM, "/tmp/x"): b"\0\xff",
+    },
     sentinels={".bashrc": (True, False), "Documents/letter.txt": (True, True)},
     listed=frozenset(Root),
     requests=(request(tokens_in=9, model="gpt-5"), request("up", seq=2, secrets=())),
@@ -69,6 +79,9 @@ FULL = Evidence(
     secrets=(SecretHit("TOKEN", "hex", "stdout"),),
     own=(".claude/**",),
     prices={"m": (1.0, 2.0)},
+    timeline=(Happening(0.25, "step", "start", 1), Happening(0.5, "armed", "cut")),
+    attempts={"/workspace/meter": {"on.run": 3}, "curl": None},
+    clocks=Clocks({"date": 2}, 0.0),
     notes={"containment": {"touched": [], "left": []}, "unscanned": ["stdout"]},
 )
 
@@ -110,6 +123,12 @@ EXPECTATIONS = [
             ("requests", {"exactly": 2}),
             ("spend", {"usd_at_most": 1}),
             ("secrets", "absent"),
+            ("order", [{"step": 1}, {"request": {}}, {"fault": "cut"}]),
+            ("order", {"of": [{"request": {}}], "never_after": {"request": {"service": "up"}}}),
+            ("attempts", {"path": "meter", "act": "run", "exactly": 3}),
+            ("attempts", {"request": {"service": "up"}, "at_most": 1}),
+            ("events", {"file": "log", "exactly": 1, "beside": {"requests": {"at_least": 1}}}),
+            ("clock", {"isolated": True, "read": {"at_least": 1, "program": "date"}}),
             ("claims", {"says": "did it", "yet": {"home": "untouched"}}),
         ]
     )

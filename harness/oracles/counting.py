@@ -1,0 +1,46 @@
+"""What oracles share that hold a count against bounds: exactly, at least, at most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from harness.case.model import Params
+
+_COUNT: Final = {"type": "integer", "minimum": 0}
+_WORDS: Final = {"exactly": "exactly", "at_least": "at least", "at_most": "at most"}
+
+#: Properties of a schema; :data:`ONE_BOUND` says that one of them must be written.
+BOUNDS: Final[Mapping[str, Any]] = {
+    "exactly": {**_COUNT, "description": "How often, exactly."},
+    "at_least": {**_COUNT, "description": "How often at least."},
+    "at_most": {**_COUNT, "description": "How often at most."},
+}
+ONE_BOUND: Final[list[Any]] = [{"required": [name]} for name in BOUNDS]
+
+
+def bounds(value: Mapping[str, Any]) -> Params:
+    """Those that a case wrote."""
+    return {name: value[name] for name in BOUNDS if name in value}
+
+
+def too_many(params: Params, count: int) -> bool:
+    """Whether there are more than may be, so that no more of them can make it right."""
+    limits = [params[name] for name in ("exactly", "at_most") if name in params]
+    return any(count > limit for limit in limits)
+
+
+def within(params: Params, count: int) -> bool:
+    """Whether a count is right."""
+    least = max(params.get("at_least", 0), params.get("exactly", 0))
+    return least <= count and not too_many(params, count)
+
+
+def none_needed(params: Params) -> bool:
+    """Whether 0 is right: then only too many can break it, which more time cannot mend."""
+    return within(params, 0)
+
+
+def in_words(params: Params) -> str:
+    """The bounds, as ``at least 1 and at most 3``."""
+    return " and ".join(f"{_WORDS[name]} {params[name]}" for name in BOUNDS if name in params)
