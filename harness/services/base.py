@@ -17,6 +17,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from harness.case.model import Fault
 from harness.evidence.model import ModelRecord, Request
+from harness.extension import Schema
 from harness.faults.base import ReplyFault, ServiceGate
 from harness.services.reply import Sealed, Wire
 from sandboxes.base import Listen
@@ -24,6 +25,13 @@ from sandboxes.base import Listen
 #: Screens bytes before they are stored: gives them with every planted secret replaced by its
 #: mark, and the marks in order of appearance.
 Redact = Callable[[bytes], tuple[bytes, Sequence[str]]]
+
+
+#: Host names that a case may give its services.
+HOST_NAMES: Schema = {
+    "pattern": "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$",
+    "not": {"const": "model"},
+}
 
 
 class Notes:
@@ -140,20 +148,6 @@ class ModelService(HttpService, Protocol):
 
     def tally(self) -> ModelRecord:
         """What it did so far."""
-
-
-def strike(wire: Wire, hits: Sequence[Hit]) -> tuple[Wire, bool, frozenset[str]]:
-    """The wire with every hit applied, whether it still serves, and the hits that missed."""
-    serves = True
-    missed: set[str] = set()
-    for hit in hits:
-        changed = hit.injector.rewrite_wire(hit.fault.params, wire)
-        if changed is wire:
-            missed.add(hit.fault.id)
-        else:
-            wire = changed
-            serves = serves and hit.injector.serves
-    return wire, serves, frozenset(missed)
 
 
 #: Called for each counting request before it is answered: ``(service, number)``. A future

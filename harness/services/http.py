@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 
 from harness.case.model import HttpRule, ServiceDecl
 from harness.extension import Schema
-from harness.services.base import Answer, Asked, Hit, Incoming, strike
+from harness.services.base import HOST_NAMES, Answer, Asked, Hit, Incoming
+from harness.services.hits import rewritten
 from harness.services.reply import Part, Wire
 
 _METHODS: Final = "GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS"
@@ -24,7 +25,7 @@ _HEADER_VALUE: Final = {"type": ["string", "integer", "number"], "pattern": "^[^
 SCHEMA: Final[Schema] = {
     "type": "object",
     "description": "HTTP services by host name, each with its rules",
-    "propertyNames": {"pattern": "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", "not": {"const": "model"}},
+    "propertyNames": HOST_NAMES,
     "additionalProperties": {
         "type": "array",
         "description": "the first one that matches and has `times` left answers; else it is a 404",
@@ -132,7 +133,7 @@ class HttpUpstream:
     def answer(self, incoming: Incoming, asked: Asked, hits: Sequence[Hit]) -> Answer:
         place = self._match(incoming.method, _path(incoming.path))
         wire = self._no_rule(incoming) if place is None else _wire(self._rules[place])
-        wire, serves, missed = strike(wire, hits)
+        wire, serves, missed, _ = rewritten(wire, hits)
         if place is not None and serves:
             self._used[place] += 1
         return Answer(wire, asked.kind, serves=serves, missed=missed)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from harness.case.model import ServiceDecl
 from harness.extension import Schema
-from harness.services import http
+from harness.services import http, slack, telegram
 from harness.services.base import HttpService
 from harness.services.git import declared as git
 
@@ -25,6 +25,7 @@ class ServiceKind:
         build: makes the service that a case declares; ``None`` where it declares none.
         parse: makes the declaration from a host name and what the case writes under it;
             ``None`` likewise.
+        person: whether there is a person behind it, who is told things and answers.
     """
 
     name: str
@@ -32,6 +33,7 @@ class ServiceKind:
     schema: Schema
     build: Callable[[ServiceDecl], HttpService] | None = None
     parse: Callable[[str, Any], ServiceDecl] | None = None
+    person: bool = False
 
 
 def _git(decl: ServiceDecl) -> HttpService:
@@ -49,6 +51,22 @@ SERVICES: Final[Mapping[str, ServiceKind]] = {
         "http", "A scripted HTTP upstream.", http.SCHEMA, http.HttpUpstream, http.parse
     ),
     "git": ServiceKind("git", "A bare git remote over HTTP.", git.SCHEMA, _git, git.parse),
+    "telegram": ServiceKind(
+        "telegram",
+        "The Bot API of Telegram, and the person whom a bot writes to.",
+        telegram.SCHEMA,
+        telegram.Telegram,
+        telegram.parse,
+        person=True,
+    ),
+    "slack": ServiceKind(
+        "slack",
+        "The Web API and the webhooks of Slack, and the person whom an app writes to.",
+        slack.SCHEMA,
+        slack.Slack,
+        slack.parse,
+        person=True,
+    ),
 }
 
 

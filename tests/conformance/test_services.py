@@ -8,6 +8,7 @@ and gives back the very same wire where it found nothing to change.
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -22,9 +23,11 @@ from harness.services.registry import SERVICES, build
 from harness.services.reply import End, Part, Wire
 
 #: What a case could write under a host name, by kind.
-SAMPLES = {
+SAMPLES: dict[str, Any] = {
     "http": [{"on": "GET /", "reply": {"body": "hello"}, "times": 2}],
     "git": {"repos": {"app": {"files": {"a": "1"}}}},
+    "telegram": {"token": "1:a", "human": [{"on": "x", "press": "y", "times": 1}]},
+    "slack": {"token": "xoxb-1", "human": [{"on": "x", "react": "y"}, {"say": "z"}]},
 }
 
 DECLARED = sorted(name for name, kind in SERVICES.items() if kind.build)

@@ -1,0 +1,1 @@
+"""What services through which a subject talks with a person have in common."""
