@@ -262,7 +262,7 @@ class Act(enum.StrEnum):
     """What a system call was to do to a path, as far as it could get.
 
     A call that the kernel turns down for what is there or is not there, whatever is allowed,
-    is a look.
+    is a look. To open for both reading and writing is two things.
     """
 
     LOOK = "look"
@@ -364,6 +364,33 @@ class Sandbox(Protocol):
 
         What the subject made there since stays; of a folder, what is missing comes back into
         it. Where the folder that it was in is gone, it is gone too.
+        """
+
+    def tree(self, root: Root, path: str) -> Manifest:
+        """A path as ``.``, and all below it by its place in there; empty where nothing is."""
+
+    def cut(self, root: Root, path: str, size: int) -> int:
+        """Cut a file down to its first ``size`` bytes, in its place; gives a number for it."""
+
+    def leave(self, root: Root, planted: Planted) -> int:
+        """Make a path where nothing is, in a folder that is there; gives a number for it."""
+
+    def save(self, root: Root, path: str, name: str) -> None:
+        """Keep a copy of a file or folder as it is now, out of sight, or that there is none.
+
+        It takes its room from the private file system. Sockets and fifos are left out.
+        """
+
+    def revert(self, root: Root, path: str, name: str) -> int:
+        """Put what was saved under that name in the place of what is there, once.
+
+        Gives a number for it.
+        """
+
+    def undo(self, number: int) -> None:
+        """Take back a cut, what was left, or what was reverted, once.
+
+        What the subject has touched since stays as it is.
         """
 
     def remount(self, path: str, *, read_only: bool) -> None:

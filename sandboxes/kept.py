@@ -170,6 +170,31 @@ class KeptSandbox:
         """Bring what was taken back to its place."""
         self._ask("put_back", root=root.value, path=path)
 
+    def tree(self, root: Root, path: str) -> Manifest:
+        """A path, and all below it."""
+        return self._entries.manifest(self._ask("tree", root=root.value, path=path)["tree"])
+
+    def cut(self, root: Root, path: str, size: int) -> int:
+        """Cut a file down in its place."""
+        return int(self._ask("cut", root=root.value, path=path, size=size)["number"])
+
+    def leave(self, root: Root, planted: Planted) -> int:
+        """Make a path where nothing is."""
+        body = {"op": "leave", "root": root.value, "item": item(planted)}
+        return int(self._keeper.ask(body, planted.content).body["number"])
+
+    def save(self, root: Root, path: str, name: str) -> None:
+        """Keep a copy of a file or folder."""
+        self._ask("save", root=root.value, path=path, name=name)
+
+    def revert(self, root: Root, path: str, name: str) -> int:
+        """Put what was saved in its place."""
+        return int(self._ask("revert", root=root.value, path=path, name=name)["number"])
+
+    def undo(self, number: int) -> None:
+        """Take back what was cut, left or reverted."""
+        self._ask("undo", number=number)
+
     def remount(self, path: str, *, read_only: bool) -> None:
         """Make the home, the workspace or ``/tmp`` read-only, or writable again."""
         self._ask("remount", path=path, read_only=read_only)

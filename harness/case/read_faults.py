@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import posixpath
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from harness.case import grammar
 from harness.case.errors import nearest, quoted
-from harness.case.grammar import GrammarError
 from harness.case.model import Fault, Trigger
 from harness.case.read_script import MODEL
 from harness.case.reading import Reading, assign_ids, with_defaults
+from harness.case.triggers import path_inside, trigger
 from harness.case.validate import flaws, validator
 from harness.case.yaml_build import Keys
 
@@ -75,6 +74,8 @@ def _fault(r: Reading, path: Keys, name: str, services: Collection[str]) -> Faul
     if times is not None and injector.layer not in _COUNTED_LAYERS:
         message = f"times goes only with faults of model and upstream, not with {injector.name}"
         r.fail((*path, "times"), message, "write until to heal it earlier", key=True)
+    if r.get((*path, "with", "of")):
+        read_trigger(r, (*path, "with", "of"), services)
     until = (*path, "until")
     fault = Fault(
         id=name,
@@ -162,22 +163,9 @@ def known_service(r: Reading, path: Keys, known: Collection[str]) -> None:
 def read_trigger(r: Reading, path: Keys, services: Collection[str]) -> Trigger:
     """A trigger; ``start`` where there is none."""
     value = r.get(path, "start")
-    if value == "start":
-        return Trigger()
-    if "request" in value:
-        service = value.get("service", MODEL)
+    if isinstance(value, dict):
         known_service(r, (*path, "service"), {*services, MODEL})
-        return Trigger("request", service=service, count=value["request"])
-    if "after" in value:
-        return Trigger("after", seconds=r.take((*path, "after"), grammar.duration, 0.0))
-    if "output" in value:
-        return Trigger("output", pattern=value["output"])
-    return Trigger("file", path=r.take((*path, "file"), _inside, ""))
-
-
-def _inside(text: str) -> str:
-    """A path of the home (``~/…``) or the workspace, in its shortest form."""
-    plain = posixpath.normpath(text.removeprefix("~/"))
-    if "\0" in text or plain.startswith(("/", "~")) or plain.split("/")[0] in {"..", ".", ""}:
-        raise GrammarError("is no path inside", text, "write one such as out.txt or ~/.cache/x")
-    return f"~/{plain}" if text.startswith("~/") else plain
+        r.take((*path, "after"), grammar.duration, 0.0)
+        if "file" in value and r.take((*path, "file"), path_inside, "") == "":
+            return Trigger("file")
+    return trigger(value)

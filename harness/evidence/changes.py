@@ -7,7 +7,8 @@ folders are not compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from harness.evidence.model import FileChange, PathState, path_text
 from harness.globs import GlobSet
@@ -31,6 +32,31 @@ def diff(before: Listing, after: Listing, own: Sequence[str] = ()) -> tuple[File
         *_of_system(before, after, agent),
     ]
     return tuple(sorted(changes, key=lambda change: (list(Root).index(change.root), change.path)))
+
+
+def with_planted(
+    before: Listing, planted: Mapping[tuple[Root, str], tuple[Entry | None, Entry | None]]
+) -> Listing:
+    """The trees at the start, as if there had been from then on what was planted later.
+
+    A path that was not as it was at the start any more when something was planted on it stays
+    as it was: what it is in the end is the subject's doing also.
+
+    Args:
+        before: the trees at the start.
+        planted: of each path, what it was just before, and what it was made.
+    """
+    trees = {Root.HOME: dict(before.home), Root.WORKSPACE: dict(before.workspace)}
+    agent = agent_of(before)
+    for (root, path), (was, made) in planted.items():
+        first = trees[root].get(path)
+        if (first and path_state(first, agent)) != (was and path_state(was, agent)):
+            continue
+        if made is None:
+            trees[root].pop(path, None)
+        else:
+            trees[root][path] = made
+    return replace(before, home=trees[Root.HOME], workspace=trees[Root.WORKSPACE])
 
 
 def agent_of(listing: Listing) -> int | None:

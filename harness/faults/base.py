@@ -16,10 +16,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from harness.case.model import Params
+from harness.case.model import Params, Trigger
 from harness.extension import Extension
 from harness.services.reply import Turn, Wire
-from sandboxes.base import Ended, Sandbox
+from sandboxes.base import Ended, Entry, Root, Sandbox
 
 
 class Layer(enum.StrEnum):
@@ -147,6 +147,7 @@ class Place:
         addresses: of each service, ``address:port`` as in ``syns``.
         ended: how started processes have ended, by their number.
         wall: where the wall clock of the sandbox stands.
+        bystanders: numbers of programs that are started beside the subject, and not its own.
     """
 
     sandbox: Sandbox
@@ -159,6 +160,7 @@ class Place:
     addresses: Mapping[str, Sequence[str]]
     ended: Mapping[int, Ended]
     wall: WallClock
+    bystanders: set[int] = field(default_factory=set)
 
 
 class Injection(Protocol):
@@ -182,6 +184,24 @@ class Sampled(Injection, Protocol):
         """Look, and remember."""
 
 
+#: A path below one of the roots.
+Where = tuple[Root, str]
+#: Of each path that was changed from outside: what it was, and what it was made.
+Planted = Mapping[Where, tuple[Entry | None, Entry | None]]
+
+
+@runtime_checkable
+class Lasting(Injection, Protocol):
+    """An injection whose work stays when the trial ends: it is healed by ``until`` alone.
+
+    Mending it at the end would pass for something that the subject did. Instead it counts as
+    there from the start, so what the subject did not touch is no change.
+    """
+
+    def planted(self) -> Planted:
+        """What it changed."""
+
+
 @runtime_checkable
 class PlaceFault(Injector, Protocol):
     """A fault in the place: processes, files, network, clock.
@@ -199,6 +219,21 @@ class PlaceFault(Injector, Protocol):
         Raises:
             sandboxes.errors.SandboxError: it could not be injected; it has not landed, and
                 nothing of it is left.
+        """
+
+
+@runtime_checkable
+class Remembering(PlaceFault, Protocol):
+    """A fault of the place that needs something from an earlier moment of the trial."""
+
+    def moment(self, params: Params) -> Trigger:
+        """When that moment comes."""
+
+    def remember(self, params: Params, place: Place) -> None:
+        """It has come.
+
+        Raises:
+            sandboxes.errors.SandboxError: it could not be remembered; then it is not injected.
         """
 
 

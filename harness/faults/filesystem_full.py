@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from harness.case import grammar
 from harness.case.model import Params
 from harness.faults.base import Landing, Layer, Place
-from harness.faults.schemas import params, size
+from harness.faults.schemas import bytes_of, params, size
 
 _PAGE = 4096
 
@@ -50,6 +49,6 @@ class Full:
 
     def inject(self, params: Params, place: Place) -> _Shrunk:
         """Shrink it."""
-        free = max(grammar.size(str(params["free"])), _PAGE)
+        free = max(bytes_of(params["free"]), _PAGE)
         place.sandbox.resize(free)
         return _Shrunk(free)

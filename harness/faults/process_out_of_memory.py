@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from harness.case import grammar
 from harness.case.model import Params
 from harness.faults.base import Landing, Layer, Place
-from harness.faults.schemas import params, size
+from harness.faults.schemas import bytes_of, params, size
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,5 +36,5 @@ class OutOfMemory:
     def inject(self, params: Params, place: Place) -> _Squeezed:
         """Lower it."""
         before = place.sandbox.usage().oom_kills or 0
-        place.sandbox.limit(memory=grammar.size(str(params["memory"])))
+        place.sandbox.limit(memory=bytes_of(params["memory"]))
         return _Squeezed(before)

@@ -40,6 +40,9 @@ from harness.faults.network_loss import Loss
 from harness.faults.network_refuse import Refuse
 from harness.faults.process_out_of_memory import OutOfMemory
 from harness.faults.process_pid_limit import PidLimit
+from harness.faults.state_old_snapshot import OldSnapshot
+from harness.faults.state_stale_lock import StaleLock
+from harness.faults.state_torn_journal import TornJournal
 from harness.faults.upstream_garbage import Garbage
 from harness.faults.upstream_oversized import Oversized
 from harness.faults.upstream_redirect_loop import RedirectLoop
@@ -99,5 +102,8 @@ FAULTS: FaultTable = {
         Zone(),
         LeapDay(),
         DaylightChange(),
+        TornJournal(),
+        StaleLock(),
+        OldSnapshot(),
     )
 }

@@ -30,6 +30,11 @@ def size(description: str, **more: Any) -> Schema:
     return {"type": ["string", "integer"], "format": "size", "description": description, **more}
 
 
+def bytes_of(written: str | int) -> int:
+    """What was written for a :func:`size`, in bytes."""
+    return written if isinstance(written, int) else grammar.size(written)
+
+
 def duration(description: str, **more: Any) -> Schema:
     """A duration such as ``2s``."""
     return {"type": "string", "format": "duration", "description": description, **more}

@@ -11,17 +11,28 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
 
 from harness.case.model import Fault, Trigger
 from harness.evidence.model import FaultRecord
-from harness.faults.base import Injection, Landing, Place, PlaceFault, ReplyFault, Sampled
+from harness.faults.base import (
+    Landing,
+    Lasting,
+    Place,
+    PlaceFault,
+    Planted,
+    Remembering,
+    ReplyFault,
+    Sampled,
+    Where,
+)
 from harness.faults.paths import locate
 from harness.journal import Journal
+from harness.live.armed import State
 from harness.live.inbox import Inbox
 from harness.search import TooSlow, search
 from harness.services.base import LiveServices
 from sandboxes import clock
+from sandboxes.base import Entry
 from sandboxes.errors import SandboxError, SandboxLost
 
 _TAIL = 64 << 10
@@ -29,36 +40,7 @@ _LOOK = 0.02
 _LONGEST = 0.25
 
 
-@dataclass(slots=True)
-class _State:
-    """Where one fault stands.
-
-    Attributes:
-        due: its trigger came; it is begun, or about to be.
-        over: likewise, its ``until`` came.
-        heard: how much output there had been when it was due; its ``until`` looks behind that.
-        begun: it was injected, or that was tried.
-        ended: nothing of it is in force any more.
-    """
-
-    fault: Fault
-    injector: ReplyFault | PlaceFault
-    due: bool = False
-    over: bool = False
-    heard: dict[str, int] = field(default_factory=dict)
-    begun: bool = False
-    ended: bool = False
-    injection: Injection | None = None
-    landing: Landing = field(default_factory=lambda: Landing(0, "never armed"))
-
-    def pending(self) -> Trigger | None:
-        """What it waits for."""
-        if not self.due:
-            return self.fault.when
-        return None if self.over else self.fault.until
-
-
-Due = Callable[[_State, Trigger], bool]
+Due = Callable[[State, Trigger], bool]
 
 
 class Arming:
@@ -71,7 +53,8 @@ class Arming:
         journal: Journal,
         place: Callable[[], Place],
     ) -> None:
-        self._states = [_State(fault, injector) for fault, injector in states]
+        self._states = [State.of(fault, injector) for fault, injector in states]
+        self._planted: dict[Where, tuple[Entry | None, Entry | None]] = {}
         self._inbox = inbox
         self._hopeless: set[str] = set()
         self._journal = journal
@@ -94,7 +77,7 @@ class Arming:
     def gate(self, service: str, number: int) -> Future[None] | None:
         """Before request ``number`` of ``service`` is answered; what it has to wait for."""
 
-        def due(_: _State, trigger: Trigger) -> bool:
+        def due(_: State, trigger: Trigger) -> bool:
             return (
                 trigger.kind == "request" and trigger.service == service and number >= trigger.count
             )
@@ -106,14 +89,14 @@ class Arming:
 
     def heard(self, stream: str, data: bytes) -> None:
         """A piece of output came."""
-        waiting = [state.pending() for state in self._states]
+        waiting = self._waiting()
         self._heard[stream] += len(data)
         text = self._tails[stream] = (self._tails[stream] + data)[-_TAIL - len(data) :]
-        if not any(trigger is not None and trigger.kind == "output" for trigger in waiting):
+        if not any(trigger.kind == "output" for trigger in waiting):
             return
         first = self._heard[stream] - len(text)
 
-        def due(state: _State, trigger: Trigger) -> bool:
+        def due(state: State, trigger: Trigger) -> bool:
             if trigger.kind != "output":
                 return False
             return self._found(trigger.pattern, text, state.heard.get(stream, 0) - first)
@@ -139,6 +122,9 @@ class Arming:
         """Begin and end what is due, in the order of declaration."""
         with self._lock:
             for state in self._states:
+                if state.moment is not None and due(state, state.moment):
+                    state.moment = None
+                    self._do(state, self._remember)
                 trigger = state.pending()
                 if trigger is None or not due(state, trigger):
                     continue
@@ -150,7 +136,7 @@ class Arming:
                     state.heard = dict(self._heard)
                     self._do(state, self._begin)
 
-    def _do(self, state: _State, change: Callable[[_State], None]) -> None:
+    def _do(self, state: State, change: Callable[[State], None]) -> None:
         if isinstance(state.injector, ReplyFault):
             change(state)
         else:
@@ -161,7 +147,7 @@ class Arming:
     def start(self, *, live: bool) -> None:
         """Arm what is due at the start: before the main process, or (``live``) right after."""
 
-        def due(state: _State, trigger: Trigger) -> bool:
+        def due(state: State, trigger: Trigger) -> bool:
             is_live = isinstance(state.injector, PlaceFault) and state.injector.live
             return trigger.kind == "start" and is_live is live
 
@@ -191,15 +177,16 @@ class Arming:
             isinstance(state.injection, Sampled) and not state.ended for state in self._states
         ):
             return _LOOK
-        pending = [trigger for state in self._states if (trigger := state.pending())]
-        waits = [trigger.seconds for trigger in pending if trigger.kind == "after"]
+        waits = [trigger.seconds for trigger in self._waiting() if trigger.kind == "after"]
         if not waits or self._origin is None:
             return _LONGEST
         return min(_LONGEST, max(0.001, self._origin + min(waits) - clock.monotonic()))
 
     def _files(self) -> set[str]:
-        pending = [state.pending() for state in self._states]
-        return {trigger.path for trigger in pending if trigger and trigger.kind == "file"}
+        return {trigger.path for trigger in self._waiting() if trigger.kind == "file"}
+
+    def _waiting(self) -> list[Trigger]:
+        return [trigger for state in self._states for trigger in state.waits()]
 
     def _there(self, path: str) -> bool:
         return self._place().sandbox.exists(*locate(path))
@@ -227,13 +214,17 @@ class Arming:
         for state in self._states:
             try:
                 if state.begun and not state.ended:
-                    self._heal(state)
+                    self._finish(state)
             except SandboxLost:
                 raise
             except SandboxError as problem:
                 problems.append(problem)
         if problems:
             raise problems[0]
+
+    def planted(self) -> Planted:
+        """What faults left in the trees that is to count as there from the start."""
+        return self._planted
 
     def records(self) -> tuple[FaultRecord, ...]:
         """What became of each fault."""
@@ -256,7 +247,26 @@ class Arming:
 
     # -- faults in replies: either thread, with the lock; faults in the place: the trial's
 
-    def _begin(self, state: _State) -> None:
+    def _remember(self, state: State) -> None:
+        assert isinstance(state.injector, Remembering)  # noqa: S101 - it has a moment
+        try:
+            state.injector.remember(state.fault.params, self._place())
+        except SandboxLost:
+            raise
+        except SandboxError as error:
+            self._journal.write("not-remembered", fault=state.fault.id, why=str(error))
+
+    def _finish(self, state: State) -> None:
+        """The trial is over."""
+        if isinstance(state.injection, Lasting):
+            state.ended = True
+            for where, (was, made) in state.injection.planted().items():
+                self._planted[where] = self._planted.get(where, (was, was))[0], made
+            self._journal.write("stayed", fault=state.fault.id)
+        else:
+            self._heal(state)
+
+    def _begin(self, state: State) -> None:
         state.begun = True
         if isinstance(state.injector, ReplyFault):
             assert self._services is not None  # noqa: S101 - attached before anything is armed
@@ -275,13 +285,13 @@ class Arming:
         state.landing = Landing(0, "armed, and hit nothing")
         self._journal.write("armed", fault=state.fault.id, injector=state.fault.fault)
 
-    def _end(self, state: _State) -> None:
+    def _end(self, state: State) -> None:
         """Its ``until`` came."""
         if not state.ended:
             self._prove(state)
             self._heal(state)
 
-    def _heal(self, state: _State) -> None:
+    def _heal(self, state: State) -> None:
         state.ended = True
         if isinstance(state.injector, ReplyFault):
             assert self._services is not None  # noqa: S101 - attached before anything is armed
@@ -290,7 +300,7 @@ class Arming:
             state.injection.heal(self._place())
         self._journal.write("healed", fault=state.fault.id)
 
-    def _prove(self, state: _State) -> None:
+    def _prove(self, state: State) -> None:
         if state.injection is not None:
             state.landing = state.injection.landing(self._place())
         elif isinstance(state.injector, ReplyFault) and self._services is not None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from harness.errors import EvidenceLost
-from harness.evidence.changes import diff
+from harness.evidence.changes import diff, with_planted
 from harness.evidence.model import FileChange, Lingering, Processes, path_from_text, path_text
 from harness.faults.wall_clock import reads
 from harness.live import meters
@@ -87,7 +87,8 @@ def watch_processes(stage: Stage, seconds: float) -> Processes:
 
 def _lingering(stage: Stage) -> tuple[Lingering, ...]:
     def lives(process: Process) -> bool:
-        return process.state not in "ZX" and process.main != stage.main
+        ours = {stage.main, *stage.bystanders}
+        return process.state not in "ZX" and (process.main is None or process.main not in ours)
 
     return tuple(
         Lingering(p.pid, p.ppid, p.state, tuple(path_text(arg) for arg in p.argv))
@@ -109,6 +110,7 @@ def collect(stage: Stage, before: Listing, wants: Wants) -> Collected:
     stage.catch_up()
     stage.arming.settle()
     stage.arming.heal()
+    before = with_planted(before, stage.arming.planted())
     listing = sandbox.listing()
     if "." not in listing.home or "." not in listing.workspace:
         raise EvidenceLost("the home or the workspace could not be listed after the run")

@@ -64,6 +64,7 @@ class Stage:
         stopped: whether the user wants the run to end.
         addresses: of each service.
         capabilities: names of what the place can do.
+        bystanders: numbers of programs that are not the subject's.
     """
 
     sandbox: Sandbox
@@ -87,6 +88,7 @@ class Stage:
     started: float = 0.0
     wall: WallClock = field(default_factory=WallClock)
     host_clock: HostClock = field(default_factory=HostClock)
+    bystanders: set[int] = field(default_factory=set)
     _ended: dict[int, Ended] = field(default_factory=dict)
     _outputs: tuple[Output, Output] | None = None
 
@@ -229,6 +231,7 @@ class Stage:
             self.addresses,
             self._ended,
             self.wall,
+            self.bystanders,
         )
 
     def finish_outputs(self) -> tuple[Output, Output]:

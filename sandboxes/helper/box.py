@@ -18,6 +18,7 @@ from typing import Any
 from sandboxes.helper import (
     groups,
     kernel,
+    left,
     mounts,
     network,
     overlay,
@@ -59,6 +60,7 @@ class Box:
     frozen: bool = False
     watcher: watch.Watcher | None = None
     taken: taken.Taken = field(default_factory=lambda: taken.Taken(stage.TAKEN))
+    left: left.Left = field(default_factory=lambda: left.Left(stage.TAKEN))
     changed: dict[tuple[str, str], tuple[int, rows.Row]] = field(default_factory=dict)
 
     def build(
@@ -139,6 +141,12 @@ class Box:
             if error.errno == errno.EADDRINUSE:
                 raise InUse(f"{where} is in use inside") from error
             raise Failed(f"{where} cannot be bound: {error.strerror}") from error
+
+    def root(self, name: str) -> int:
+        """The open folder of the home or the workspace."""
+        if name not in self.roots:
+            raise Failed(f"nothing is done to {name!r} by path: expected home or workspace")
+        return self.roots[name]
 
     def ask_init(self, body: dict[str, Any]) -> dict[str, Any]:
         """Ask pid 1."""

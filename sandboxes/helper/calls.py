@@ -100,6 +100,12 @@ def act(named: Named, flags: int, *, there: bool, folder: bool) -> str:
     return "name" if named.act == "drop" else named.act
 
 
+def reads_too(named: Named, flags: int, done: str) -> bool:
+    """Whether a call that does ``done`` reads besides: it opens for reading and for writing."""
+    mode = flags & (os.O_ACCMODE | os.O_TRUNC)
+    return named.act == "open" and done == "write" and mode == os.O_RDWR
+
+
 def _opened(flags: int, *, there: bool, folder: bool) -> str:
     if flags & os.O_PATH:
         return "look"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from sandboxes.helper import (
     kernel,
+    leaving,
     mounts,
     observing,
     overlay,
@@ -88,7 +89,7 @@ def _listing(box: Box, _: wire.Message) -> Answer:
 def _open(box: Box, request: wire.Message) -> Answer:
     """A regular file; of the system only what lies in a scratch folder or was changed."""
     name, path = request.body["root"], request.body["path"]
-    fd = _open_system(box, path) if name == "system" else paths.open_file(_root(box, name), path)
+    fd = _open_system(box, path) if name == "system" else paths.open_file(box.root(name), path)
     return Answer({}, () if fd is None else (fd,))
 
 
@@ -105,13 +106,13 @@ def _open_system(box: Box, path: str) -> int | None:
 
 
 def _plant(box: Box, request: wire.Message) -> Answer:
-    root = _root(box, request.body["root"])
+    root = box.root(request.body["root"])
     paths.plant(root, request.body["item"], request.payload, box.ground.uid)
     return DONE
 
 
 def _exists(box: Box, request: wire.Message) -> Answer:
-    root = _root(box, request.body["root"])
+    root = box.root(request.body["root"])
     return Answer({"there": paths.exists(root, request.body["path"])})
 
 
@@ -120,7 +121,7 @@ def _change(box: Box, request: wire.Message) -> Answer:
     owner = 0 if body["owner"] == "root" else box.ground.uid
     if owner == 0 and not box.ground.root_grade:
         raise Failed("a path cannot be given to root: there is one user only (user grade)")
-    handle, before = paths.change(_root(box, body["root"]), body["path"], body["mode"], owner)
+    handle, before = paths.change(box.root(body["root"]), body["path"], body["mode"], owner)
     key = (body["root"], body["path"])
     if key in box.changed:
         os.close(handle)
@@ -142,12 +143,12 @@ def _restore(box: Box, request: wire.Message) -> Answer:
 
 
 def _take(box: Box, request: wire.Message) -> Answer:
-    box.taken.take(_root(box, request.body["root"]), request.body["path"])
+    box.taken.take(box.root(request.body["root"]), request.body["path"])
     return DONE
 
 
 def _put_back(box: Box, request: wire.Message) -> Answer:
-    box.taken.put_back(_root(box, request.body["root"]), request.body["path"])
+    box.taken.put_back(box.root(request.body["root"]), request.body["path"])
     return DONE
 
 
@@ -212,12 +213,6 @@ def _mounts(box: Box, _: wire.Message) -> Answer:
     return Answer(box.ask_init({"op": "mounts"}))
 
 
-def _root(box: Box, name: str) -> int:
-    if name not in box.roots:
-        raise Failed(f"nothing is done to {name!r} by path: expected home or workspace")
-    return box.roots[name]
-
-
 @contextlib.contextmanager
 def _opened(path: str) -> Iterator[int]:
     folder = open_folder(path)
@@ -229,6 +224,7 @@ def _opened(path: str) -> Iterator[int]:
 
 OPERATIONS: Mapping[str, Callable[[Box, wire.Message], Answer]] = {
     **observing.OPERATIONS,
+    **leaving.OPERATIONS,
     "change": _change,
     "exists": _exists,
     "freeze": _freeze,

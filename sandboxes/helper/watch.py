@@ -140,7 +140,7 @@ class Watcher:
                 return [
                     (counts, f"{where}.{what}")
                     for counts, where, place in found
-                    if (what := "look" if vain else place.act(flags))
+                    for what in (("look",) if vain else place.acts(flags))
                 ]
         return []
 
@@ -193,9 +193,13 @@ class _Place:
     def there(self) -> bool:
         return not self.missing
 
-    def act(self, flags: int) -> str:
+    def acts(self, flags: int) -> tuple[str, ...]:
+        """What is done to it: nothing, one thing, or two."""
         folder = b"/" not in self.missing
-        return calls.act(self.named, flags, there=self.there, folder=folder)
+        act = calls.act(self.named, flags, there=self.there, folder=folder)
+        if calls.reads_too(self.named, flags, act):
+            return (act, "read")
+        return (act,) if act else ()
 
 
 _CALLS = calls.calls()

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from harness.case.model import Fault, Params, Trigger
-from harness.faults.base import Landing, Layer, Place, PlaceFault, ReplyFault
+from harness.faults.base import Landing, Layer, Place, PlaceFault, Planted, ReplyFault
 from harness.journal import Journal, read_journal
 from harness.live.arming import Arming
 from harness.live.inbox import Inbox
@@ -106,6 +106,36 @@ class FakePlaceFault:
         self.injecting()
         self.log.append(f"in force {self.name}")
         return FakeInjection(self.log, self.name, self.healing)
+
+
+@dataclass
+class FakeLasting(FakeInjection):
+    """Stays at the end."""
+
+    left: Planted = field(default_factory=dict)
+
+    def planted(self) -> Planted:
+        return self.left
+
+
+@dataclass
+class FakeStateFault(FakePlaceFault):
+    """Leaves something that lasts, and needs something from an earlier moment."""
+
+    of: Trigger = field(default_factory=Trigger)
+    left: Planted = field(default_factory=dict)
+    remembering: Callable[[], None] = lambda: None
+
+    def moment(self, params: Params) -> Trigger:
+        return self.of
+
+    def remember(self, params: Params, place: Place) -> None:
+        self.log.append(f"remember {self.name}")
+        self.remembering()
+
+    def inject(self, params: Params, place: Place) -> FakeInjection:
+        self.log.append(f"inject {self.name}")
+        return FakeLasting(self.log, self.name, self.healing, self.left)
 
 
 class Stand:

@@ -1,0 +1,145 @@
+"""What an earlier crash would have left on a path of the subject's, and the way back from it.
+
+Whatever has to wait lies beside what was taken (:mod:`.taken`), out of the sandbox's sight. The
+way back is gone where the subject has touched what was left: then it is the subject's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandboxes.helper import copying, kernel, paths, rows, trees
+
+_CHUNK = 1 << 20
+Tree = dict[str, rows.Row]
+
+
+def tree(root: int, path: str) -> Tree:
+    """A path as ``.``, and all below it by its place in there; empty where there is nothing."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError), paths.Parent(root, path) as at:
+        status = os.lstat(at.name, dir_fd=at.fd)
+        found = {".": rows.row(at.fd, at.name, status)}
+        if found["."][0] == "dir":
+            with _opened(at.fd, at.name) as folder:
+                return trees.manifest(folder)
+        return found
+    return {}
+
+
+@dataclass(slots=True)
+class Left:
+    """What was left, by number, and what was saved, by name."""
+
+    store: str
+    _undo: dict[int, Callable[[], None]] = field(default_factory=dict)
+    _saved: dict[str, str] = field(default_factory=dict)
+    _last: int = 0
+
+    def cut(self, root: int, path: str, size: int) -> int:
+        """Cut a file down in its place."""
+        with paths.Parent(root, path) as at:
+            fd = kernel.open_beneath(at.fd, at.name, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+        whole = os.fstat(fd).st_size
+        if not 0 <= size < whole:
+            os.close(fd)
+            msg = f"{path!r} has {whole} bytes, so it cannot be cut down to {size}"
+            raise paths.Refused(msg)
+        kept, tail = _read(fd, 0, size), _read(fd, size, whole - size)
+        os.truncate(fd, size)
+
+        def undo() -> None:
+            if os.fstat(fd).st_size == size and _read(fd, 0, size) == kept:
+                os.pwrite(fd, tail, size)
+
+        return self._keep(undo, lambda: os.close(fd))
+
+    def leave(self, root: int, item: dict[str, Any], content: bytes, owner: int) -> int:
+        """Make a path where there is nothing."""
+        name = self._name("left")
+        with self._opened() as store:
+            paths.plant(store, item | {"path": name}, content, owner)
+            try:
+                with paths.Parent(root, item["path"]) as at:
+                    kernel.rename_to_free(store, os.fsencode(name), at.fd, at.name)
+            except OSError:
+                os.unlink(name, dir_fd=store)
+                raise
+        made = tree(root, item["path"])
+        return self._keep(lambda: self._swap(root, item["path"], made, None))
+
+    def save(self, root: int, path: str, name: str) -> None:
+        """Keep a copy of what is there now, under a name; the last one counts."""
+        stored = self._name("saved")
+        there = paths.exists(root, path)
+        if there:
+            with self._opened() as store, paths.Parent(root, path) as at:
+                copying.copy(at.fd, at.name, store, os.fsencode(stored))
+        self._saved[name] = stored if there else ""
+
+    def revert(self, root: int, path: str, name: str) -> int:
+        """Put the copy of that name in the place of what is there now."""
+        if name not in self._saved:
+            msg = f"{path!r} was not saved as {name!r}, so it cannot go back to that"
+            raise paths.Refused(msg)
+        aside = self._exchange(root, path, self._saved.pop(name))
+        made = tree(root, path)
+        return self._keep(lambda: self._swap(root, path, made, aside))
+
+    def undo(self, number: int) -> None:
+        """Go back, where what was left is still as it was left."""
+        if number not in self._undo:
+            msg = f"nothing was left under the number {number}, so it cannot be undone"
+            raise paths.Refused(msg)
+        self._undo.pop(number)()
+
+    def _keep(self, undo: Callable[[], None], close: Callable[[], None] = lambda: None) -> int:
+        def undone() -> None:
+            try:
+                undo()
+            finally:
+                close()
+
+        self._last += 1
+        self._undo[self._last] = undone
+        return self._last
+
+    def _swap(self, root: int, path: str, made: Tree, back: str | None) -> None:
+        if tree(root, path) == made:
+            self._exchange(root, path, back or "")
+
+    def _exchange(self, root: int, path: str, stored: str) -> str:
+        """Take away what is there, if anything is, and bring what is stored; gives its new name."""
+        aside = self._name("aside") if paths.exists(root, path) else ""
+        with self._opened() as store, paths.Parent(root, path) as at:
+            if aside:
+                os.rename(at.name, aside, src_dir_fd=at.fd, dst_dir_fd=store)
+            if stored:
+                os.rename(stored, at.name, src_dir_fd=store, dst_dir_fd=at.fd)
+        return aside
+
+    def _name(self, kind: str) -> str:
+        return f"{kind}-{os.urandom(8).hex()}"
+
+    def _opened(self) -> contextlib.AbstractContextManager[int]:
+        return _opened(None, self.store)
+
+
+@contextlib.contextmanager
+def _opened(folder: int | None, name: str | bytes) -> Iterator[int]:
+    fd = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _read(fd: int, start: int, size: int) -> bytes:
+    pieces = []
+    while size > 0 and (piece := os.pread(fd, min(_CHUNK, size), start)):
+        pieces.append(piece)
+        start, size = start + len(piece), size - len(piece)
+    return b"".join(pieces)
