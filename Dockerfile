@@ -3,8 +3,8 @@
 #   ci/engine image          builds it on a base made from Debian's packages
 #   docker build .           builds it on the usual base, once .build/wheels is there
 #
-# The wheels are fetched outside (see ci/engine) and locked by hash; nothing of the build's
-# own tools is left in the image.
+# The wheels are fetched outside (see ci/engine) and locked by hash, and the clock shim, which
+# needs a compiler, is built there; nothing of the build's own tools is left in the image.
 ARG BASE=debian:bookworm-slim
 
 FROM ${BASE} AS build
@@ -16,7 +16,10 @@ RUN python3 -m venv /opt/shakeout \
     && /opt/shakeout/bin/pip install -q --no-cache-dir --no-index --find-links /wheels \
         --require-hashes -r /wheels/base.txt \
     && /opt/shakeout/bin/pip install -q --no-cache-dir --no-index --no-deps /wheels/shakeout-*.whl \
-    && /opt/shakeout/bin/pip uninstall -q -y pip setuptools
+    && /opt/shakeout/bin/pip uninstall -q -y pip setuptools \
+    && cd /opt/shakeout/lib/python3.*/site-packages/sandboxes \
+    && ln -s "$PWD/nest.json" /opt/shakeout/nest.json \
+    && if [ -e /wheels/wall.so ]; then install -D /wheels/wall.so wall/.build/wall.so; fi
 
 FROM ${BASE}
 LABEL org.opencontainers.image.title="shakeout" \

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import json
 import operator
 import struct
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -84,6 +86,30 @@ def test_nesting_opens_namespaces_and_mounts(number):
 def test_nesting_opens_nothing_else(number, argument):
     if number not in {165, 166, 155, 308}:
         assert call(number, argument, nest=True) == call(number, argument)
+
+
+NUMBERS = {
+    "chroot": 161, "acct": 163, "swapon": 167, "swapoff": 168, "reboot": 169, "init_module": 175,
+    "delete_module": 176, "kexec_load": 246, "add_key": 248, "request_key": 249, "keyctl": 250,
+    "perf_event_open": 298, "open_by_handle_at": 304, "finit_module": 313, "kexec_file_load": 320,
+    "bpf": 321, "userfaultfd": 323, "open_tree": 428, "move_mount": 429, "fsopen": 430,
+    "fsconfig": 431, "fsmount": 432, "fspick": 433, "clone3": 435, "mount_setattr": 442,
+}  # fmt: skip
+
+
+def test_the_profile_for_engines_refuses_what_the_filter_refuses():
+    profile = json.loads((Path(seccomp.__file__).parents[1] / "nest.json").read_text())
+    refused = {
+        NUMBERS[name]: 0x50000 | rule["errnoRet"]
+        for rule in profile["syscalls"]
+        if "args" not in rule
+        for name in rule["names"]
+    }
+
+    assert profile["defaultAction"] == "SCMP_ACT_ALLOW"
+    assert refused == {
+        number: answer for number in range(600) if (answer := call(number, nest=True)) != ALLOW
+    }
 
 
 def test_sockets_are_allowed_but_those_of_the_hypervisor():
