@@ -43,6 +43,7 @@ class Trial:
         identity: what would run; ``None`` where it is not installed.
         backend: name of the sandbox backend; empty where none is available.
         grade: of the backend.
+        image: digest of what the sandbox is made of; empty where it is the machine's own.
         capabilities: what the backend can do.
         seed: of everything that is chosen by chance in it.
         repeat: from 1.
@@ -58,6 +59,7 @@ class Trial:
     identity: Identity | None
     backend: str
     grade: str
+    image: str
     capabilities: frozenset[str]
     seed: int
     repeat: int
@@ -149,6 +151,7 @@ def _repeats(
             identity=found if isinstance(found, Identity) else None,
             backend=probe.backend if probe else "",
             grade=probe.grade if probe else "",
+            image=probe.image if probe else "",
             capabilities=_available(probe) if probe else frozenset(),
             seed=selection.seed,
             repeat=repeat,

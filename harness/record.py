@@ -102,6 +102,7 @@ def _trial(trial: Trial, tried: Tried | None, marks: Marks) -> TrialRecord:
         subject=trial.identity,
         backend=trial.backend,
         grade=trial.grade,
+        image=trial.image,
         seed=trial.seed,
         repeat=trial.repeat,
         judged=judged,

@@ -59,6 +59,7 @@ class Probe:
         remedy: what to run or do about it.
         capabilities: by name, one for each of :data:`CAPABILITIES`.
         versions: tools and kernel, for the report.
+        image: digest of the image that sandboxes are made of; empty where there is none.
     """
 
     backend: str
@@ -68,3 +69,4 @@ class Probe:
     remedy: str = ""
     capabilities: Mapping[str, Capability] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
+    image: str = ""

@@ -53,6 +53,7 @@ def _backend_item(probe: Probe) -> dict[str, Any]:
         "reason": probe.reason,
         "remedy": probe.remedy,
         "versions": dict(probe.versions),
+        "image": probe.image or None,
         "capabilities": [
             {"name": c.name, "available": c.available, "detail": c.detail, "remedy": c.remedy}
             for c in probe.capabilities.values()

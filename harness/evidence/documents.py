@@ -35,6 +35,7 @@ class TrialRecord:
         subject_name: as the case calls it; empty where no case is written.
         backend: empty where there was none.
         grade: likewise.
+        image: digest of what the sandbox was made of; empty where that was the machine's own.
         known: how the case's known defects mark it; ``None`` also under ``--no-known``.
         quarantine: the case's, while it is in force.
         dir: its folder, relative to the run's.
@@ -58,6 +59,7 @@ class TrialRecord:
     dir: str
     seconds: float | None = None
     breaks: frozenset[str] = frozenset()
+    image: str = ""
 
     @property
     def outcome(self) -> Outcome:
@@ -210,7 +212,11 @@ def _trial(trial: TrialRecord, weight: Verdict | None, *, flaky: bool) -> Docume
             "version": subject.version if subject else None,
             "digest": subject.digest if subject else None,
         },
-        "sandbox": {"backend": trial.backend or None, "grade": trial.grade or None},
+        "sandbox": {
+            "backend": trial.backend or None,
+            "grade": trial.grade or None,
+            "image": trial.image or None,
+        },
         "seed": trial.seed,
         "repeat": trial.repeat,
         "verdict": trial.judged.verdict.value,

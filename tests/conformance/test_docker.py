@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import os
 import signal
 import subprocess
@@ -24,6 +25,7 @@ from tests.conformance.containers import found, of_run
 from tests.conformance.room import Room, eventually
 
 pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("docker")]
+_numbers = itertools.count()
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -205,7 +207,7 @@ def tiny(client, tmp_path, monkeypatch) -> Iterator[Callable[..., None]]:
             tar.addfile(tarfile.TarInfo("empty"))
             for path in paths:
                 tar.add(program, path)
-        name = f"shakeout-test-{os.getpid()}-{len(made)}"
+        name = f"shakeout-test-{os.getpid()}-{next(_numbers)}"
         client.import_image_from_file(str(archive), repository=name)
         made.append(name)
         monkeypatch.setenv("SHAKEOUT_IMAGE", name)

@@ -59,7 +59,7 @@ def _probe(backend: Docker) -> Probe:
         return Probe(backend.name, False, _GRADE, str(error), error.remedy, {}, versions)
     except SandboxError as error:
         return Probe(backend.name, False, _GRADE, str(error), _REMEDY, {}, versions)
-    return Probe(backend.name, True, _GRADE, "", "", capabilities, versions)
+    return Probe(backend.name, True, _GRADE, "", "", capabilities, versions, image.id)
 
 
 @contextlib.contextmanager

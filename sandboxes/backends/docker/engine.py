@@ -7,6 +7,7 @@ an engine should pay.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import socket
 from collections.abc import Iterator
@@ -146,10 +147,17 @@ def _is_enough(spoken: str) -> bool:
 def image(engine: Engine) -> Image:
     """The image that :data:`IMAGE` names, else the project's. Nothing is ever pulled.
 
+    A name is looked up once: what is reported of it is what every sandbox is made of, whatever
+    is given that name meanwhile.
+
     Raises:
         BackendUnavailable: it is not there.
     """
-    named = os.environ.get(IMAGE, "")
+    return _look_up(engine, os.environ.get(IMAGE, ""))
+
+
+@functools.cache
+def _look_up(engine: Engine, named: str) -> Image:
     with engine.client(_PROBE_SECONDS) as client:
         found = _named(client, named) if named else _newest(client)
     if found is None:

@@ -64,6 +64,10 @@ def command_line(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[s
     )
 
 
+def identity(image: str) -> str:
+    return command_line("image", "inspect", "--format", "{{.Id}}", image).stdout.strip()
+
+
 class Unmasked(HostConfig):  # type: ignore[misc]
     """What the command line makes of ``systempaths=unconfined``, which the SDK does not know."""
 
@@ -109,7 +113,7 @@ def test_in_a_container_a_first_case_is_written_run_and_leaves_its_evidence(cont
     run = json.loads(text)
     (trial,) = run["trials"]
     assert (run["exit"], trial["verdict"]) == (0, "passed")
-    assert (trial["sandbox"]["backend"], trial["sandbox"]["grade"]) == ("bubblewrap", "user")
+    assert trial["sandbox"] == {"backend": "bubblewrap", "grade": "user", "image": None}
     assert run["harness"]["digest"] == code_digest()
     _, text = container("cat", f"evidence/{trial['dir']}/verdict.json")
     verdict = json.loads(text)
@@ -187,4 +191,5 @@ def test_shakeout_runs_in_a_sandbox_made_of_the_image(image, tmp_path, monkeypat
 
     run = json.loads(capsys.readouterr().out)
     assert code == 0, run["trials"][0]["message"]
-    assert run["trials"][0]["sandbox"]["backend"] == "docker"
+    sandbox = run["trials"][0]["sandbox"]
+    assert (sandbox["backend"], sandbox["image"]) == ("docker", identity(image))
