@@ -152,6 +152,7 @@ class ProcessSpec:
         stdin: descriptor for fd 0; ``None`` gives ``/dev/null``.
         watched: whether what it and its children attempt is counted, where the sandbox
             was made with ``watch``; its own start is not.
+        inspected: whether :meth:`Sandbox.beginning` is to be known of it.
     """
 
     argv: Sequence[str]
@@ -162,6 +163,24 @@ class ProcessSpec:
     user: str = AGENT
     stdin: int | None = None
     watched: bool = False
+    inspected: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """What the kernel said of a program with its first instruction still to come.
+
+    Attributes:
+        env: its environment.
+        uid: as in listings.
+        stdin: what fd 0 is, as ``/proc/PID/fd`` names it: ``/dev/null``, ``pipe:[INODE]``.
+        terminal: whether it has a controlling terminal.
+    """
+
+    env: Mapping[str, str]
+    uid: int
+    stdin: str
+    terminal: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,6 +343,15 @@ class Sandbox(Protocol):
             CommandNotFound: no such program inside, or it is not executable.
         """
 
+    def beginning(self, process: int) -> Beginning | None:
+        """How a started process began; ``None``: not inspected, or killed before it began."""
+
+    def waiting(self, pipe: int) -> int:
+        """How many threads inside wait to read from a pipe, given by its inode.
+
+        They are blocked in a read of it, or in a poll, select or epoll that asks for it.
+        """
+
     def wait(self, timeout: float, wake: int | None = None) -> Ended | None:
         """Wait for the next ended process, ``timeout`` seconds, or ``wake`` (fd) readable."""
 
@@ -355,6 +383,12 @@ class Sandbox(Protocol):
 
     def restore(self, root: Root, path: str) -> None:
         """Give what :meth:`change` changed its first mode and owner again, wherever it is now."""
+
+    def name_agent(self, *, named: bool) -> None:
+        """Take the agent's entry out of the password file, or put it back.
+
+        Its uid stays what it is, and files stay its own; it has no name, and no home on record.
+        """
 
     def take(self, root: Root, path: str) -> None:
         """Take a file or folder out of the sandbox, with all that is in it."""

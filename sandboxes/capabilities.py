@@ -35,6 +35,8 @@ CAPABILITIES: Mapping[str, str] = {
     "files.locks": "attempts of the subject to lock a file are counted from outside",
     "user.separate": "the subject's kernel uid owns nothing on the host",
     "user.root": "a step of the case can run as root of the sandbox",
+    "user.nameless": "the agent's entry can be taken out of the password file while it runs",
+    "processes.inspected": "how a program began, and which pipe it waits for, is known",
     "network.none": "nothing outside the sandbox can be reached",
     "network.services": "listeners inside the sandbox are served from outside it",
     "network.counter": "packets to addresses that are no service are seen from outside",

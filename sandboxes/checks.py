@@ -10,13 +10,14 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import signal
 import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from sandboxes import clock, wall
-from sandboxes.base import ROOT, Act, Attempts, Limits, Listen, ProcessSpec, Sandbox
+from sandboxes.base import AGENT, ROOT, Act, Attempts, Limits, Listen, ProcessSpec, Sandbox
 from sandboxes.capabilities import CAPABILITIES
 
 LIMITS = Limits(memory=48 << 20, pids=24, disk=8 << 20)
@@ -128,6 +129,38 @@ def _locks(bench: Bench) -> str:
     counted = bench.sandbox.attempts(path).count([Act.LOCK])
     _expect((code, counted) == (0, 1), f"flock ended with {code} and was counted {counted} times")
     return "the same filter, on fcntl and flock"
+
+
+def _nameless(bench: Bench) -> str:
+    bench.sandbox.name_agent(named=False)
+    nameless, _ = bench.run("id", "-un")
+    bench.sandbox.name_agent(named=True)
+    _, name = bench.run("id", "-un")
+    _expect(nameless == 1, f"id -un ended with {nameless} where there was no entry")
+    _expect(name.strip() == AGENT, f"the agent was called {name.strip()!r} afterwards")
+    return "another password file"
+
+
+def _inspected(bench: Bench) -> str:
+    reading, writing = os.pipe()
+    pipe = os.fstat(reading).st_ino
+    try:
+        env = {"PATH": "/usr/bin:/bin", "PROBE": "1"}
+        spec = ProcessSpec(["cat"], env, writing, writing, stdin=reading, inspected=True)
+        number = bench.sandbox.start(spec)
+        began = bench.sandbox.beginning(number)
+        end = clock.monotonic() + _PATIENCE
+        while not bench.sandbox.waiting(pipe) and clock.monotonic() < end:
+            clock.sleep(0.001)
+        waits = bench.sandbox.waiting(pipe)
+        bench.sandbox.signal(number, signal.SIGKILL)
+        bench.end(number)
+    finally:
+        os.close(reading)
+        os.close(writing)
+    _expect(began is not None and began.env == env, f"its beginning showed as {began}")
+    _expect(waits == 1, f"{waits} threads waited for the pipe")
+    return "a look between execve and the first instruction, and /proc/PID/syscall"
 
 
 def _no_network(bench: Bench) -> str:
@@ -259,6 +292,8 @@ CHECKS: Mapping[str, Check] = {
     "files.system": _system,
     "files.attempts": _attempts,
     "files.locks": _locks,
+    "user.nameless": _nameless,
+    "processes.inspected": _inspected,
     "network.none": _no_network,
     "network.services": _services,
     "network.low-ports": _services,

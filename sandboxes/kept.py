@@ -14,6 +14,7 @@ from sandboxes.base import (
     AGENT_UID,
     Act,
     Attempts,
+    Beginning,
     Depth,
     Ended,
     Entry,
@@ -56,6 +57,7 @@ class KeptSandbox:
         self._listeners = dict(listeners)
         self._ended: list[Ended] = []
         self._running: dict[int, int] = {}  # pid inside to number
+        self._beginnings: dict[int, Beginning] = {}
         self._destroyed = False
 
     @property
@@ -83,11 +85,23 @@ class KeptSandbox:
                 "cwd": spec.cwd,
                 "user": spec.user,
                 "watched": spec.watched,
+                "inspected": spec.inspected,
             },
             fds,
         )
         self._running[reply["pid"]] = reply["number"]
+        if reply["began"]:
+            uid = self._entries.user(reply["began"]["uid"])
+            self._beginnings[reply["number"]] = Beginning(**{**reply["began"], "uid": uid})
         return int(reply["number"])
+
+    def beginning(self, process: int) -> Beginning | None:
+        """How a started process began."""
+        return self._beginnings.get(process)
+
+    def waiting(self, pipe: int) -> int:
+        """How many threads wait to read from a pipe."""
+        return int(self._ask("waiting", pipe=pipe)["threads"])
 
     def wait(self, timeout: float, wake: int | None = None) -> Ended | None:
         """Wait for the next ended process."""
@@ -161,6 +175,10 @@ class KeptSandbox:
     def restore(self, root: Root, path: str) -> None:
         """Give what was changed its first mode and owner again."""
         self._ask("restore", root=root.value, path=path)
+
+    def name_agent(self, *, named: bool) -> None:
+        """Take the agent's entry out of the password file, or put it back."""
+        self._ask("name_agent", named=named)
 
     def take(self, root: Root, path: str) -> None:
         """Take a file or folder out of the sandbox."""
@@ -311,6 +329,8 @@ class _Entries:
 
     def known(self, row: list[Any]) -> Entry:
         kind, mode, uid, gid, *rest = row
-        owner = AGENT_UID if uid == self.agent else uid
-        group = AGENT_UID if gid == self.agent else gid
-        return Entry(_KINDS[kind], mode, owner, group, *rest)
+        return Entry(_KINDS[kind], mode, self.user(uid), self.user(gid), *rest)
+
+    def user(self, number: int) -> int:
+        """What a uid or gid of the kernel's is called."""
+        return AGENT_UID if number == self.agent else number

@@ -23,6 +23,7 @@ _REMEDIES: Mapping[str, str] = {
     "files.locks": "Linux 5.5 or later on x86_64 or aarch64",
     "user.separate": _AS_ROOT,
     "user.root": _AS_ROOT,
+    "processes.inspected": "Linux on x86_64 or aarch64; kernel.yama.ptrace_scope below 3",
     "network.counter": "a kernel with packet sockets (CONFIG_PACKET), and bash",
     "network.services": "apt-get install bash",
     "network.low-ports": "apt-get install bash",

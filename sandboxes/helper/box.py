@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandboxes.helper import (
+    accounts,
     groups,
     kernel,
     left,
@@ -61,6 +62,7 @@ class Box:
     watcher: watch.Watcher | None = None
     taken: taken.Taken = field(default_factory=lambda: taken.Taken(stage.TAKEN))
     left: left.Left = field(default_factory=lambda: left.Left(stage.TAKEN))
+    names: accounts.Accounts = field(default_factory=accounts.Accounts)
     changed: dict[tuple[str, str], tuple[int, rows.Row]] = field(default_factory=dict)
 
     def build(

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandboxes.helper import image, kernel, launch, mounts, wire
+from sandboxes.helper import image, inspecting, kernel, launch, mounts, wire
 from sandboxes.helper.builder import Builder, BuildFailed
 
 _STOPPED = frozenset("TtZXxD")
@@ -92,7 +92,8 @@ class Init:
             return {"error": error}
         self.last += 1
         self.started[pid] = self.last
-        return {"number": self.last, "pid": pid}
+        began = inspecting.beginning(pid) if body["inspected"] else None
+        return {"number": self.last, "pid": pid, "began": began}
 
     def _signal(self, message: wire.Message) -> dict[str, Any]:
         self._reap()

@@ -54,6 +54,7 @@ RESOLVE_NO_SYMLINKS = 0x04
 RESOLVE_BENEATH = 0x08
 RESOLVE_IN_ROOT = 0x10
 
+_PTRACE_TRACEME, _PTRACE_DETACH = 0, 17
 _SECCOMP_SET_MODE_FILTER = 1
 _NEW_LISTENER = 8
 _RENAME_NOREPLACE = 1
@@ -247,6 +248,16 @@ def execute(path: str, argv: Sequence[str], env: Mapping[str, str], cookie: int)
         ctypes.c_ulong(cookie),
     )
     _check(result, path)
+
+
+def ask_to_be_traced() -> None:
+    """Stop this process at its next ``execve``, before the first instruction, until let go."""
+    _check(_libc.ptrace(_PTRACE_TRACEME, 0, None, None), "ptrace")
+
+
+def let_go(pid: int, signum: int) -> None:
+    """Trace a stopped child no more; it goes on, with a signal unless that is 0."""
+    _check(_libc.ptrace(_PTRACE_DETACH, pid, None, ctypes.c_void_p(signum)), "ptrace")
 
 
 def read_memory(pid: int, address: int, size: int) -> bytes:

@@ -61,7 +61,8 @@ def start(
 ) -> tuple[int, dict[str, str] | None]:
     """Fork and run; gives the pid, and an error if the program could not be run.
 
-    A child that reports an error is left to the caller to reap.
+    A child that reports an error is left to the caller to reap, and one that is to be inspected
+    to be looked at and let go.
     """
     receiving, report = os.pipe()
     pid = os.fork()
@@ -103,6 +104,8 @@ def _become(place: Place, body: dict[str, Any], fds: Sequence[int], report: int)
         return "SandboxError", f"folder {body['cwd']!r} cannot be entered: {error.strerror}"
     if code := _FILTERS[place.nest]:
         kernel.filter_system_calls(code)
+    if body["inspected"]:
+        kernel.ask_to_be_traced()
     run: Run = os.execve
     if watched:
         run = functools.partial(kernel.execute, cookie=watch.install(_REPORTS, place.watch))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandboxes.helper import processes, stage, watch, wire
+from sandboxes.helper import inspecting, processes, stage, watch, wire
 from sandboxes.helper.box import CLOCK_BYTES, Box, Failed
 
 INSIDE = {"home": "/home/agent", "workspace": "/workspace"}
@@ -43,6 +43,10 @@ def _reads(box: Box, _: wire.Message) -> Answer:
     return Answer({"reads": reads, "late": late})
 
 
+def _waiting(_: Box, request: wire.Message) -> Answer:
+    return Answer({"threads": inspecting.waiting(stage.PROC, request.body["pipe"])})
+
+
 def _watch(box: Box, request: wire.Message) -> Answer:
     path = request.body["path"]
     handle, *_ = next(
@@ -74,5 +78,6 @@ OPERATIONS: Mapping[str, Callable[[Box, wire.Message], Answer]] = {
     "attempts": _attempts,
     "clock": _clock,
     "reads": _reads,
+    "waiting": _waiting,
     "watch": _watch,
 }

@@ -142,6 +142,12 @@ def _restore(box: Box, request: wire.Message) -> Answer:
     return DONE
 
 
+def _name_agent(box: Box, request: wire.Message) -> Answer:
+    with _opened(stage.ROOT if box.ground.root_grade else stage.PLAIN_ROOT) as root:
+        box.names.name(root, box.ground.uid, named=request.body["named"])
+    return DONE
+
+
 def _take(box: Box, request: wire.Message) -> Answer:
     box.taken.take(box.root(request.body["root"]), request.body["path"])
     return DONE
@@ -233,6 +239,7 @@ OPERATIONS: Mapping[str, Callable[[Box, wire.Message], Answer]] = {
     "listen": _listen,
     "listing": _listing,
     "mounts": _mounts,
+    "name_agent": _name_agent,
     "open": _open,
     "plant": _plant,
     "processes": _processes,

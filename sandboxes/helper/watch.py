@@ -221,9 +221,10 @@ def _where(path: bytes, watched: bytes) -> str:
     """Whether a path is ``on``, ``in`` or ``below`` a watched one; empty where it is neither."""
     if path == watched:
         return "on"
-    if not path.startswith(watched + b"/"):
+    folder = watched.rstrip(b"/") + b"/"
+    if not path.startswith(folder):
         return ""
-    return "below" if b"/" in path[len(watched) + 1 :] else "in"
+    return "below" if b"/" in path[len(folder) :] else "in"
 
 
 def _text(pid: int, address: int) -> bytes:
@@ -254,7 +255,7 @@ def resolve(root: int, path: bytes, *, follow: bool) -> tuple[bytes, bytes]:
         finally:
             os.close(folder)
         if not target:
-            return (posixpath.normpath(where + b"/" + rest) if rest else where), rest
+            return (posixpath.normpath(where.rstrip(b"/") + b"/" + rest) if rest else where), rest
         path = target if target.startswith(b"/") else head + b"/" + target
     raise OSError(errno.ELOOP, "too many links")
 

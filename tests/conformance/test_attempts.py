@@ -437,3 +437,14 @@ def test_locks_are_not_counted_where_they_are_not_watched(watched):
     assert shell(watched, "flock box/secret true").code == 0
 
     assert watched.sandbox.attempts(SECRET).count([Act.LOCK]) == 0
+
+
+def test_the_root_folder_can_be_watched(make):
+    room = make(watch=[Watch.NAMES])
+    room.sandbox.watch("/")
+    room.start("sh", "-c", "mkdir /new; cat /etc/hostname; ls /", watched=True).finish()
+
+    counted = room.sandbox.attempts("/")
+    assert counted.count([Act.NAME], [Depth.IN]) == 1
+    assert counted.count([Act.READ], [Depth.ON]) == 1
+    assert counted.count([Act.READ], [Depth.BELOW]) >= 1
