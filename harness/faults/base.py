@@ -19,7 +19,7 @@ from typing import Protocol, runtime_checkable
 from harness.case.model import Params, Trigger
 from harness.extension import Extension
 from harness.services.reply import Turn, Wire
-from sandboxes.base import Ended, Entry, Root, Sandbox
+from sandboxes.base import Beginning, Ended, Entry, Root, Sandbox
 
 
 class Layer(enum.StrEnum):
@@ -130,6 +130,32 @@ class WallClock:
     aside_late: Counter[str] = field(default_factory=Counter)
 
 
+class Stdin(enum.StrEnum):
+    """What the main process finds on its standard input."""
+
+    EMPTY = "empty"  # /dev/null
+    OPEN = "open"  # a pipe that carries nothing and is not closed before the end of the trial
+
+
+@dataclass(slots=True)
+class Start:
+    """How the main process will be started the next time; faults change it.
+
+    What the harness runs beside it, canaries and steps of the case, is started as ever.
+
+    Attributes:
+        env: its whole environment.
+        stdin: its standard input.
+        inspected: whether the kernel's word on it is wanted in :attr:`Place.starts`.
+        before: what is done to the sandbox right before, once.
+    """
+
+    env: dict[str, str]
+    stdin: Stdin = Stdin.EMPTY
+    inspected: bool = False
+    before: list[Callable[[], None]] = field(default_factory=list)
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """What a place fault works on.
@@ -138,7 +164,8 @@ class Place:
         sandbox: the live sandbox; only the trial's thread uses it.
         gate: the trial's services.
         main: the number of the main process, ``None`` before it is started.
-        env: the subject's environment; changes made before ``start`` count.
+        next: how the main process will be started the next time.
+        starts: of each inspected start of it, what the kernel said of it when it began.
         capabilities: names of what the place can do.
         canary: runs a program as the agent, waits for it, gives its exit code (``None``: a
             signal, or no end within two seconds) and its output. It shows from inside that a
@@ -153,7 +180,8 @@ class Place:
     sandbox: Sandbox
     gate: ServiceGate
     main: int | None
-    env: dict[str, str]
+    next: Start
+    starts: Sequence[Beginning]
     capabilities: frozenset[str]
     canary: Callable[[Sequence[str]], tuple[int | None, bytes]]
     syns: Callable[[], Mapping[str, int]]

@@ -31,9 +31,9 @@ class Zoned:
     def heal(self, place: Place) -> None:
         """For programs started from now on; a running one keeps what it was started with."""
         if self.was is None:
-            place.env.pop("TZ", None)
+            place.next.env.pop("TZ", None)
         else:
-            place.env["TZ"] = self.was
+            place.next.env["TZ"] = self.was
 
 
 class Zone:
@@ -56,6 +56,6 @@ class Zone:
         rules = out.decode("utf-8", "replace").strip()
         if code != 0 or not rules.startswith(f"{_ZONES}/"):
             raise SandboxError(f"no time zone {zone!r} in the sandbox; install tzdata")
-        was = place.env.get("TZ")
-        place.env["TZ"] = zone
+        was = place.next.env.get("TZ")
+        place.next.env["TZ"] = zone
         return Zoned(zone, was, Met.begin(place, rules, _LOADED))

@@ -11,6 +11,13 @@ from harness.faults.filesystem_full import Full
 from harness.faults.filesystem_missing_path import MissingPath
 from harness.faults.filesystem_permission import Permission
 from harness.faults.filesystem_read_only import ReadOnly
+from harness.faults.identity_home_unset import HomeUnset
+from harness.faults.identity_home_unwritable import HomeUnwritable
+from harness.faults.identity_home_wrong import HomeWrong
+from harness.faults.identity_no_name import NoName
+from harness.faults.identity_no_terminal import NoTerminal
+from harness.faults.identity_stdin_open import StdinOpen
+from harness.faults.identity_stripped_env import StrippedEnv
 from harness.faults.model_clean_end import CleanEnd
 from harness.faults.model_context_overflow import ContextOverflow
 from harness.faults.model_drip import Drip
@@ -105,5 +112,12 @@ FAULTS: FaultTable = {
         TornJournal(),
         StaleLock(),
         OldSnapshot(),
+        HomeWrong(),
+        HomeUnset(),
+        HomeUnwritable(),
+        NoName(),
+        NoTerminal(),
+        StdinOpen(),
+        StrippedEnv(),
     )
 }

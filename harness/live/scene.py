@@ -166,6 +166,7 @@ def _take_down(stage: Stage) -> None:
     stage.services.close()
     stage.packets.finish({})
     stage.finish_outputs()
+    stage.close()
 
 
 def _addresses(trial: Trial) -> Plan:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from harness.case.model import Step
 from harness.errors import Interrupted
 from harness.evidence.model import Output
-from harness.faults.base import Place, WallClock
+from harness.faults.base import Place, Start, Stdin, WallClock
 from harness.journal import Journal
 from harness.live.arming import Arming
 from harness.live.capture import Capture
@@ -24,7 +24,7 @@ from harness.live.packets import PacketCounter
 from harness.live.witness import HostClock
 from harness.services.base import LiveServices
 from sandboxes import clock
-from sandboxes.base import AGENT, WORKSPACE, Ended, ProcessSpec, Sandbox
+from sandboxes.base import AGENT, WORKSPACE, Beginning, Ended, ProcessSpec, Sandbox
 from sandboxes.errors import CommandNotFound
 
 GRACE = 2.0
@@ -59,7 +59,7 @@ class Stage:
         services: what the subject talks to.
         packets: counts what it sends.
         argv: of the main process.
-        env: of the main process; faults may change it before it starts.
+        env: of whatever is started inside, but for what faults make of the main process.
         seconds: the trial's limit, from the first step.
         stopped: whether the user wants the run to end.
         addresses: of each service.
@@ -77,7 +77,7 @@ class Stage:
     stderr: Capture
     aside: Callable[[], Capture]
     argv: Sequence[str]
-    env: dict[str, str]
+    env: Mapping[str, str]
     seconds: float
     stopped: Callable[[], bool]
     addresses: Mapping[str, Sequence[str]]
@@ -89,8 +89,14 @@ class Stage:
     wall: WallClock = field(default_factory=WallClock)
     host_clock: HostClock = field(default_factory=HostClock)
     bystanders: set[int] = field(default_factory=set)
+    next: Start = field(init=False)
+    _starts: list[Beginning] = field(default_factory=list)
+    _open: list[int] = field(default_factory=list)  # our ends of inputs that must not end
     _ended: dict[int, Ended] = field(default_factory=dict)
     _outputs: tuple[Output, Output] | None = None
+
+    def __post_init__(self) -> None:
+        self.next = Start(dict(self.env))
 
     # -- steps
 
@@ -120,6 +126,7 @@ class Stage:
                 self._start_main()
                 self.arming.start(live=True)
             case "restart":
+                self.arming.tick()
                 self._start_main()
             case "wait":
                 self._wait_main(step)
@@ -133,9 +140,23 @@ class Stage:
 
     def _start_main(self) -> None:
         self.ending = Ending()
+        while self.next.before:
+            self.next.before.pop(0)()
         spec = self._spec(self.argv, AGENT, self.stdout, self.stderr)
-        self.main = self._start(replace(spec, watched=True))
+        spec = replace(spec, env=self.next.env, watched=True, inspected=self.next.inspected)
+        if self.next.stdin is Stdin.OPEN:
+            spec = replace(spec, stdin=self._endless())
+        self.main = self._start(spec)
+        began = self.sandbox.beginning(self.main)
+        self._starts += [] if began is None else [began]
         self.journal.write("started", process=self.main, argv=list(self.argv))
+
+    def _endless(self) -> int:
+        """The reading end of a pipe in which nothing comes, and which does not end."""
+        reading, writing = os.pipe2(os.O_CLOEXEC)
+        os.fchmod(reading, 0o644)  # the agent may open /dev/stdin
+        self._open.append(writing)
+        return reading
 
     def _wait_main(self, step: Step) -> None:
         if self.main is None:
@@ -178,6 +199,8 @@ class Stage:
         finally:
             os.close(spec.stdout)
             os.close(spec.stderr)
+            if spec.stdin is not None:
+                os.close(spec.stdin)
 
     def run(
         self, argv: Sequence[str], user: str = AGENT, at_most: float | None = None
@@ -224,7 +247,8 @@ class Stage:
             self.sandbox,
             self.services,
             self.main,
-            self.env,
+            self.next,
+            self._starts,
             self.capabilities,
             self.canary,
             self.packets.syns,
@@ -233,6 +257,11 @@ class Stage:
             self.wall,
             self.bystanders,
         )
+
+    def close(self) -> None:
+        """Let go of what only the main process read from; to be called when it is dead."""
+        while self._open:
+            os.close(self._open.pop())
 
     def finish_outputs(self) -> tuple[Output, Output]:
         """What the main process printed; to be asked when every writer is dead."""

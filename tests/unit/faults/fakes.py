@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from harness.case.model import Fault, Params, Trigger
-from harness.faults.base import Landing, Layer, Place, PlaceFault, Planted, ReplyFault
+from harness.faults.base import Landing, Layer, Place, PlaceFault, Planted, ReplyFault, Start
 from harness.journal import Journal, read_journal
 from harness.live.arming import Arming
 from harness.live.inbox import Inbox
@@ -153,7 +153,7 @@ class Stand:
 
     def _make(self) -> Arming:
         place = Place(
-            cast("Sandbox", self.sandbox), cast("Any", self.services), 1, {}, frozenset(),
+            cast("Sandbox", self.sandbox), cast("Any", self.services), 1, Start({}), (), frozenset(),
             lambda _: (0, b""), dict, {}, {}, cast("Any", None),
         )  # fmt: skip
         arming = Arming(self._faults, self.inbox, self._journal, lambda: place)
