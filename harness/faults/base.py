@@ -130,6 +130,19 @@ class WallClock:
     aside_late: Counter[str] = field(default_factory=Counter)
 
 
+class Canary(Protocol):
+    """Shows from inside that a state is in force; says nothing about what the subject met."""
+
+    def __call__(
+        self, argv: Sequence[str], more: Mapping[str, str] = ..., /
+    ) -> tuple[int | None, bytes]:
+        """Run a program as the agent, with more variables, and wait for it.
+
+        Returns:
+            Its exit code (``None``: a signal, or no end within two seconds) and its output.
+        """
+
+
 class Stdin(enum.StrEnum):
     """What the main process finds on its standard input."""
 
@@ -167,9 +180,7 @@ class Place:
         next: how the main process will be started the next time.
         starts: of each inspected start of it, what the kernel said of it when it began.
         capabilities: names of what the place can do.
-        canary: runs a program as the agent, waits for it, gives its exit code (``None``: a
-            signal, or no end within two seconds) and its output. It shows from inside that a
-            state is in force; it says nothing about what the subject met.
+        canary: runs a program inside.
         syns: connection attempts seen so far, ``address:port`` to count.
         addresses: of each service, ``address:port`` as in ``syns``.
         ended: how started processes have ended, by their number.
@@ -183,7 +194,7 @@ class Place:
     next: Start
     starts: Sequence[Beginning]
     capabilities: frozenset[str]
-    canary: Callable[[Sequence[str]], tuple[int | None, bytes]]
+    canary: Canary
     syns: Callable[[], Mapping[str, int]]
     addresses: Mapping[str, Sequence[str]]
     ended: Mapping[int, Ended]

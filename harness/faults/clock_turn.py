@@ -75,7 +75,7 @@ class LeapDay:
 
     def inject(self, params: Params, place: Place) -> Turning:
         """Stand before it."""
-        name = place.env.get("TZ") or "UTC"
+        name = place.next.env.get("TZ") or "UTC"
         return _turn(place, leap_day(_zone(name), _shown(place)), params["lead"], "29 February")
 
 
@@ -131,7 +131,8 @@ class _Changing:
 
 def _expect(place: Place, at: int, local: datetime.datetime) -> None:
     """Have a canary show that programs inside know of the change."""
-    _, out = place.canary(["/usr/bin/date", "-d", f"@{at}", "+%z"])
+    zone = {"TZ": str(local.tzinfo)}
+    _, out = place.canary(["/usr/bin/date", "-d", f"@{at}", "+%z"], zone)
     shown, wanted = out.decode("utf-8", "replace").strip(), local.strftime("%z")
     if shown != wanted:
         raise SandboxError(f"a canary inside read {shown!r} for {local.isoformat()}")

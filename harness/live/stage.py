@@ -11,6 +11,7 @@ import signal as signals
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from harness.case.model import Step
 from harness.errors import Interrupted
@@ -203,7 +204,11 @@ class Stage:
                 os.close(spec.stdin)
 
     def run(
-        self, argv: Sequence[str], user: str = AGENT, at_most: float | None = None
+        self,
+        argv: Sequence[str],
+        user: str = AGENT,
+        at_most: float | None = None,
+        more: Mapping[str, str] = MappingProxyType({}),
     ) -> tuple[int | None, bytes]:
         """Run a program of the harness's own inside and wait for it.
 
@@ -212,19 +217,22 @@ class Stage:
             and what it printed.
         """
         capture = self.aside()
-        number = self._start(self._spec(argv, user, capture, capture))
+        spec = self._spec(argv, user, capture, capture)
+        number = self._start(replace(spec, env={**self.env, **more}))
         if not self.until(lambda: number in self._ended, at_most):
             self.sandbox.signal(number, signals.SIGKILL)
             self.until(lambda: number in self._ended, GRACE)
         ended = self._ended.get(number)
         return (ended.exit_code if ended else None), capture.finish(0.5).data
 
-    def canary(self, argv: Sequence[str]) -> tuple[int | None, bytes]:
+    def canary(
+        self, argv: Sequence[str], more: Mapping[str, str] = MappingProxyType({})
+    ) -> tuple[int | None, bytes]:
         """Run a canary, see :class:`~harness.faults.base.Place`."""
         name = os.path.basename(argv[0])[:15]  # noqa: PTH119 - as the shim does it
         try:
             with self._reads_aside(name):
-                return self.run(argv, at_most=_CANARY)
+                return self.run(argv, at_most=_CANARY, more=more)
         except CommandNotFound as error:
             return 127, str(error).encode()
 

@@ -154,7 +154,7 @@ class Stand:
     def _make(self) -> Arming:
         place = Place(
             cast("Sandbox", self.sandbox), cast("Any", self.services), 1, Start({}), (), frozenset(),
-            lambda _: (0, b""), dict, {}, {}, cast("Any", None),
+            lambda *_: (0, b""), dict, {}, {}, cast("Any", None),
         )  # fmt: skip
         arming = Arming(self._faults, self.inbox, self._journal, lambda: place)
         arming.attach(cast("LiveServices", self.services))
