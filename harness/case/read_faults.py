@@ -9,7 +9,7 @@ from typing import Any, Final
 from harness.case import grammar
 from harness.case.errors import nearest, quoted
 from harness.case.model import Fault, Trigger
-from harness.case.read_script import MODEL
+from harness.case.read_script import MODEL, service_names
 from harness.case.reading import Reading, assign_ids, with_defaults
 from harness.case.triggers import path_inside, trigger
 from harness.case.validate import flaws, validator
@@ -89,6 +89,8 @@ def _fault(r: Reading, path: Keys, name: str, services: Collection[str]) -> Faul
         message = "until comes no later than when, so the fault would never be in force"
         r.fail(until, message, "write a later until, or leave it out", key=True)
     known = set(services) if injector.layer == "upstream" else {*services, MODEL}
+    if injector.layer == "human":
+        known = set(service_names(r, person=True))
     known |= set(getattr(injector, "besides", ()))
     known_service(r, (*path, "with", "service"), known)
     for at, _ in r.items((*path, "each", "service")):

@@ -81,10 +81,18 @@ def read_services(r: Reading) -> tuple[ServiceDecl, ...]:
     return tuple(found.values())
 
 
-def service_names(r: Reading) -> frozenset[str]:
-    """Names of services as written, whatever else is wrong with them."""
+def service_names(r: Reading, *, person: bool = False) -> frozenset[str]:
+    """Names of services as written, whatever else is wrong with them.
+
+    ``person``: only of those behind which there is one.
+    """
     kinds = r.peek(("services",))
-    listed = kinds.values() if isinstance(kinds, dict) else ()
+    known = r.tables.services
+    listed = [
+        names
+        for kind, names in (kinds.items() if isinstance(kinds, dict) else ())
+        if not person or (kind in known and known[kind].person)
+    ]
     return frozenset(name for names in listed if isinstance(names, dict) for name in names)
 
 

@@ -20,6 +20,10 @@ class ServiceEntry(Extension, Protocol):
     def parse(self) -> Callable[[str, Any], ServiceDecl] | None:
         """Makes the declaration of one host; ``None`` where a case declares no such thing."""
 
+    @property
+    def person(self) -> bool:
+        """Whether there is a person behind it."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tables:

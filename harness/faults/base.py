@@ -14,12 +14,15 @@ import enum
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 from harness.case.model import Params, Trigger
 from harness.extension import Extension
+from harness.services.chat.human import Human
 from harness.services.reply import Turn, Wire
 from sandboxes.base import Beginning, Ended, Entry, Root, Sandbox
+
+T = TypeVar("T")
 
 
 class Layer(enum.StrEnum):
@@ -113,6 +116,13 @@ class ServiceGate(Protocol):
 
     def name_failed(self, name: str) -> int:
         """How many look-ups were answered so."""
+
+    def with_human(self, service: str, act: Callable[[Human], T]) -> T:
+        """What ``act`` gives, done with the person behind a service and in the thread of hers.
+
+        Raises:
+            LookupError: there is nobody behind it.
+        """
 
 
 @dataclass(slots=True)

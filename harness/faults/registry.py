@@ -11,6 +11,9 @@ from harness.faults.filesystem_full import Full
 from harness.faults.filesystem_missing_path import MissingPath
 from harness.faults.filesystem_permission import Permission
 from harness.faults.filesystem_read_only import ReadOnly
+from harness.faults.human_denial import Denial
+from harness.faults.human_late_answer import LateAnswer
+from harness.faults.human_no_answer import NoAnswer
 from harness.faults.identity_home_unset import HomeUnset
 from harness.faults.identity_home_unwritable import HomeUnwritable
 from harness.faults.identity_home_wrong import HomeWrong
@@ -89,6 +92,9 @@ FAULTS: FaultTable = {
         Garbage(),
         Oversized(),
         RedirectLoop(),
+        NoAnswer(),
+        LateAnswer(),
+        Denial(),
         process_signal.KILL,
         process_signal.TERMINATE,
         process_signal.STOP,

@@ -19,6 +19,7 @@ from harness.case.model import Fault
 from harness.evidence.model import ModelRecord, Request
 from harness.extension import Schema
 from harness.faults.base import ReplyFault, ServiceGate
+from harness.services.chat.human import Human
 from harness.services.reply import Sealed, Wire
 from sandboxes.base import Listen
 
@@ -148,6 +149,15 @@ class ModelService(HttpService, Protocol):
 
     def tally(self) -> ModelRecord:
         """What it did so far."""
+
+
+@runtime_checkable
+class Peopled(HttpService, Protocol):
+    """A service behind which there is a person."""
+
+    @property
+    def human(self) -> Human:
+        """She; used in the loop's thread only."""
 
 
 #: Called for each counting request before it is answered: ``(service, number)``. A future

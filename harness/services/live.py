@@ -18,8 +18,9 @@ from typing import Protocol, TypeVar
 from harness.case.model import Fault
 from harness.evidence.model import ModelRecord, Request
 from harness.faults.base import ReplyFault
-from harness.services.base import Gatekeeper, HttpService, Incoming, ModelService, Redact
+from harness.services.base import Gatekeeper, HttpService, Incoming, ModelService, Peopled, Redact
 from harness.services.board import Board
+from harness.services.chat.human import Human
 from harness.services.exchange import Desk
 from harness.services.http1 import Connection, Refusal
 from harness.services.listening import Listener
@@ -185,6 +186,12 @@ class Live:
 
     def name_failed(self, name: str) -> int:
         return self._thread.call(partial(self.names.failed, name))
+
+    def with_human(self, service: str, act: Callable[[Human], T]) -> T:
+        desk = self._desks.get(service)
+        if desk is None or not isinstance(desk.service, Peopled):
+            raise LookupError(f"there is nobody behind {service}")
+        return self._thread.call(partial(act, desk.service.human))
 
     # -- Room and House, in the loop's thread
 

@@ -352,6 +352,43 @@ FAULTS = [
         "beside",
     ),
     bad(
+        "a person where there is nobody",
+        "services: {http: {up: []}, telegram: {tg: {}}}\n"
+        "faults: [{fault: human.no-answer, with: {service: §up}}]\n",
+        "unknown service 'up'; did you mean tg|one of tg|tg",
+    ),
+    bad(
+        "times of a fault of a person",
+        "services: {telegram: {tg: {}}}\n"
+        "faults: [{fault: human.no-answer, with: {service: tg}, §times: 2}]\n",
+        "times goes only with faults of model and upstream",
+    ),
+    bad(
+        "a person who does nothing",
+        "services: {telegram: {tg: {human: [§{on: deploy}]}}}\n",
+        "has none of say, press",
+    ),
+    bad(
+        "a person who does two things at once",
+        "services: {telegram: {tg: {human: [{on: deploy, say: x, §press: y}]}}}\n",
+        "press stands beside say",
+    ),
+    bad(
+        "a person who presses a button that nobody showed her",
+        "services: {telegram: {tg: {human: [{press: §x}]}}}\n",
+        "unasked",
+    ),
+    bad(
+        "a bad pattern of a person",
+        "services: {telegram: {tg: {human: [{on: §'(', say: x}]}}}\n",
+        "is no regular expression",
+    ),
+    bad(
+        "a name that is taken in another kind",
+        "services: {http: {up: []}, slack: {§up: {}}}\n",
+        "there is a service 'up' already",
+    ),
+    bad(
         "a request of number 0",
         "faults: [{fault: process.kill, when: {request: §0}}]\n",
         "at least 1",

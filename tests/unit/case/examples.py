@@ -71,6 +71,7 @@ TABLES = Tables(
             layer=Layer.UPSTREAM,
         ),
         FaultEntry("process.kill", record(), layer=Layer.PROCESS),
+        FaultEntry("human.no-answer", record(("service",), service=TEXT), layer=Layer.HUMAN),
     ),
     oracles=_named(
         OracleEntry(

@@ -1,0 +1,20 @@
+"""``human.no-answer``: the person does not answer."""
+
+from __future__ import annotations
+
+from harness.case.model import Params
+from harness.faults.human_base import HumanFault, with_person
+from harness.services.chat.human import Sway
+
+
+class NoAnswer(HumanFault):
+    """She reads, and neither says nor presses anything; a rule's ``times`` are left to it."""
+
+    name = "human.no-answer"
+    summary = "The person behind a chat service does not answer what she is asked."
+    done = "withheld"
+    schema = with_person()
+
+    def sway(self, params: Params) -> Sway:
+        """She gives no answer."""
+        return Sway(mute=True)
