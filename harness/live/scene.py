@@ -21,8 +21,8 @@ from harness.live.stage import Stage
 from harness.plan import NEST, Trial, shims_clock, watched
 from harness.screen.secrets import Screen
 from harness.services.base import HttpService
+from harness.services.cast import Cast
 from harness.services.host import ServiceHost
-from harness.services.live import Cast
 from harness.services.model.service import ModelService
 from harness.services.plan import Plan
 from harness.services.plan import plan as plan_services

@@ -12,7 +12,8 @@ from typing import Any, Final, Self, TypeVar
 
 import uvloop
 
-from harness.services.live import Cast, Live
+from harness.services.cast import Cast
+from harness.services.live import Live
 from sandboxes.base import Listen
 
 T = TypeVar("T")

@@ -11,15 +11,15 @@ import itertools
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, TypeVar
 
 from harness.case.model import Fault
 from harness.evidence.model import ModelRecord, Request
 from harness.faults.base import ReplyFault
-from harness.services.base import Gatekeeper, HttpService, Incoming, ModelService, Peopled, Redact
+from harness.services.base import Incoming, ModelService, Peopled
 from harness.services.board import Board
+from harness.services.cast import Cast
 from harness.services.chat.human import Human
 from harness.services.exchange import Desk
 from harness.services.http1 import Connection, Refusal
@@ -28,44 +28,13 @@ from harness.services.loss import Losses
 from harness.services.names import Names, Zone
 from harness.services.nameserver import NameServer, NameStream
 from harness.services.plan import DNS, DNS_PORT, MODEL
-from harness.services.record import Hands, Recorder, Seen, Shelf
+from harness.services.record import Hands, Recorder, Seen
 from sandboxes import clock
 from sandboxes.base import Listen
 
 T = TypeVar("T")
 
 _LOOK = 0.001
-
-
-def _never() -> float:
-    return 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Cast:
-    """The services of a trial, and what they play with.
-
-    Attributes:
-        services: in order of declaration, the model among them.
-        addresses: host name of each service to its address inside.
-        shelf: where the record is stored.
-        redact: replaces planted secrets in what is stored; ``None``: none is planted.
-        gatekeeper: asked before each counting request is answered.
-        since: seconds since the trial's first step.
-        declared: ids of the case's faults, in order.
-        connections: how many may be open at once; more wait in the kernel's queue.
-        memory: bytes of bodies to hold at once; what is beyond is refused.
-    """
-
-    services: Sequence[HttpService]
-    addresses: Mapping[str, str]
-    shelf: Shelf = Shelf()
-    redact: Redact | None = None
-    gatekeeper: Gatekeeper | None = None
-    since: Callable[[], float] = _never
-    declared: Sequence[str] = ()
-    connections: int = 200
-    memory: int = 512 << 20
 
 
 class Loop(Protocol):

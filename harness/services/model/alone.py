@@ -17,8 +17,9 @@ from harness.case.model import Fault, ScriptStep, Trigger
 from harness.faults.base import ReplyFault
 from harness.faults.registry import FAULTS
 from harness.oracles.prices import price_of
+from harness.services.cast import Cast
 from harness.services.host import ServiceHost
-from harness.services.live import Cast, Live
+from harness.services.live import Live
 from harness.services.model.resolve import INSIDE, Places
 from harness.services.model.service import ModelService, Spent
 from harness.services.record import Shelf

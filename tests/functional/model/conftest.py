@@ -15,8 +15,9 @@ from harness.case.model import Fault, ScriptStep
 from harness.case.reading import with_defaults
 from harness.faults.base import ReplyFault
 from harness.faults.registry import FAULTS
+from harness.services.cast import Cast
 from harness.services.host import ServiceHost
-from harness.services.live import Cast, Live
+from harness.services.live import Live
 from harness.services.model.service import ModelService
 from harness.subjects.base import Dialect
 from sandboxes import clock

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from harness.services.cast import Cast
 from harness.services.host import ServiceHost
-from harness.services.live import Cast, Live
+from harness.services.live import Live
 from tests.unit.services.stand import Scripted, address, listening
 
 Serve = Callable[..., tuple[Live, str]]

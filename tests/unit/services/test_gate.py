@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from harness.services.live import Cast
+from harness.services.cast import Cast
 from harness.services.reply import End, Wire
 from tests.unit.services.stand import (
     Scripted,

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.services.cast import Cast
 from harness.services.host import ServiceHost
-from harness.services.live import Cast
 from harness.services.record import Shelf
 from harness.services.reply import End, Part, Wire
 from sandboxes.base import Listen

@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from harness.services.live import Cast
+from harness.services.cast import Cast
 from sandboxes.base import Listen
 from tests.unit.services.stand import Scripted, address, bound, until
 from tests.unit.services.test_names import NOERROR, NXDOMAIN, code, query
