@@ -39,6 +39,20 @@ class Resident:
         self._control = control
         self.grade: str = greeting["grade"]
 
+    @contextlib.contextmanager
+    def making(self) -> Iterator[None]:
+        """Say that we make something ourselves meanwhile, which is to go should we be killed."""
+        self.tell(b"making")
+        try:
+            yield
+        finally:
+            self.tell(b"made")
+
+    def tell(self, word: bytes) -> None:
+        """Say something of ourselves; one that is gone is found out by whoever needs it."""
+        with contextlib.suppress(OSError):
+            self._control.send(word)
+
     def build(
         self, kind: type[AnySandbox], spec: SandboxSpec, ground: Mapping[str, Any]
     ) -> AnySandbox:
@@ -97,7 +111,11 @@ def resident(run: str, ground: Sequence[str], clean_up: Callable[[], object]) ->
             )
         try:
             ours.settimeout(_START_SECONDS)
-            yield Resident(ours, _greeting(ours))
+            helper = Resident(ours, _greeting(ours))
+            try:
+                yield helper
+            finally:
+                helper.tell(b"through")
         finally:
             ours.close()
             if child.wait(_END_SECONDS) != 0:

@@ -1,4 +1,4 @@
-"""Entry point: ``python -I -S sandboxes/helper CONTROL_FD RUN BWRAP``."""
+"""Entry point: ``python -I -S sandboxes/helper CONTROL_FD RUN BWRAP [SOCKET LABEL]``."""
 
 import os
 import sys
@@ -9,4 +9,4 @@ sys.path[0] = os.path.dirname(
 
 from sandboxes.helper import server  # noqa: E402 - found through the line above
 
-sys.exit(server.main(int(sys.argv[1]), sys.argv[2], sys.argv[3]))
+sys.exit(server.main(int(sys.argv[1]), sys.argv[2], *sys.argv[3:]))

@@ -72,3 +72,7 @@ class Built:
         """How bubblewrap is to build the root."""
         options = mounts.bubblewrap(spec, overlay=self.root_grade, uid=self.uid)
         return {"options": options, "first_to_die": False}
+
+    def bereave(self, making: int) -> None:
+        """Nothing: the harness makes none of it itself."""
+        del making

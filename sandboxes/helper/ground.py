@@ -88,6 +88,9 @@ class Ground(Protocol):
     def order(self, spec: dict[str, Any]) -> dict[str, Any]:
         """What pid 1 has to know to move into the root."""
 
+    def bereave(self, making: int) -> None:
+        """The harness was killed: remove what it made without us, so many being in the making."""
+
 
 def open_layers(lowers: Sequence[tuple[str, str, str]]) -> list[overlay.Layer]:
     """Layers by prefix, lower folder and upper folder; what is in them now is given."""

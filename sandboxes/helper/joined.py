@@ -19,6 +19,7 @@ from typing import Any
 from sandboxes.helper import (
     containers,
     devices,
+    engines,
     groups,
     image,
     kernel,
@@ -40,10 +41,14 @@ class Joined:
     Attributes:
         site: where control groups are.
         uid: of the agent.
+        engine: path of its socket.
+        label: what the containers of the run carry, and no others do.
     """
 
     site: containers.Site
     uid: int
+    engine: str
+    label: str
     root_grade: bool = True
 
     def ahead(self, ours: Sequence[socket.socket]) -> None:
@@ -91,6 +96,10 @@ class Joined:
         """
         del spec
         return {"options": [], "first_to_die": True}
+
+    def bereave(self, making: int) -> None:
+        """Containers, which end by themselves only once they were started."""
+        engines.remove_all(self.engine, self.label, making)
 
 
 def _allow_ipv6() -> None:

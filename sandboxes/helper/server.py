@@ -1,8 +1,9 @@
 """The helper of a run: it prepares the ground once and forks a keeper for each sandbox.
 
 It hears from the harness on one socket; a message brings one end of a channel, on which the
-keeper then speaks with the harness alone. End of file means that the harness is dead or has
-finished: every keeper is killed, whatever is left of control groups goes, and so do we.
+keeper then speaks with the harness alone. One without, or end of file, means that the harness
+has finished or is dead: every keeper is killed, whatever is left of control groups goes, and so
+do we.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ class Server:
     spare: socket.socket = field(default_factory=socket.socket)
     spare_pid: int = 0
     asked: float = 0.0
+    making: int = 0  # containers that the harness is about to have made
+    dismissed: bool = False  # it said that it is through
 
     def serve(self) -> None:
         """Fork keepers until the harness is gone."""
@@ -67,8 +70,8 @@ class Server:
             name, fds, _, _ = socket.recv_fds(self.control, 4096, 1)
         except ConnectionResetError:
             return False
-        if not name:
-            return False
+        if not fds:
+            return self._note(name)
         if not self.spare_pid:
             self.stand_by()
         try:
@@ -80,6 +83,12 @@ class Server:
         os.close(fds[0])
         self._stand_by_soon()
         return True
+
+    def _note(self, word: bytes) -> bool:
+        """What the harness says of itself; false when it is through, or says nothing any more."""
+        self.making += {b"making": 1, b"made": -1}.get(word, 0)
+        self.dismissed = word == b"through"
+        return bool(word) and not self.dismissed
 
     def _stand_by_soon(self) -> None:
         """Fork the next keeper at once where sandboxes are wanted one after the other."""
@@ -122,17 +131,26 @@ class Server:
         for pid in self.keepers:
             os.waitpid(pid, 0)
         self.ground.site.close()
+        if not self.dismissed:
+            self.ground.bereave(self.making)
 
 
-def main(control_fd: int, run: str, bwrap: str) -> int:
-    """Prepare, say so, and serve; without a ``bwrap``, in containers that others make."""
+def main(control_fd: int, run: str, bwrap: str, *engine: str) -> int:
+    """Prepare, say so, and serve.
+
+    Args:
+        control_fd: the socket to the harness.
+        run: the run's id.
+        bwrap: bubblewrap; empty where an engine makes containers.
+        engine: its socket, and the label of the run's containers.
+    """
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
     os.umask(0o022)
     control = socket.socket(fileno=control_fd)
     owner = os.getppid()
     try:
-        ground = _build(bwrap, run, owner) if bwrap else _join()
+        ground = _build(bwrap, run, owner) if bwrap else _join(*engine)
     except Unusable as error:
         _greet(control, {"error": error.args[0], "remedy": error.args[1]})
         return 1
@@ -180,7 +198,7 @@ def _build(bwrap: str, run: str, owner: int) -> Ground:
     return Built(site, bwrap, uid, root_grade)
 
 
-def _join() -> Ground:
+def _join(engine: str, label: str) -> Ground:
     if os.geteuid() != 0:
         why = "namespaces and control groups of containers can be entered by root only"
         raise Unusable(why, "run as root")
@@ -189,7 +207,7 @@ def _join() -> Ground:
     kernel.unshare(kernel.NEWNS)
     stage.prepare()
     kernel.hide_memory()
-    return Joined(site, uid)
+    return Joined(site, uid, engine, label)
 
 
 def _enter_user_namespace(uid: int) -> None:

@@ -1,178 +1,132 @@
-"""What an earlier crash leaves can be made from outside, and taken back where nobody touched it."""
+"""Containers that nobody removes in good order: what goes by itself, and what a sweep takes."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
-from sandboxes.base import Kind, Planted, Root
-from sandboxes.errors import SandboxError
+from sandboxes.backends.docker import Docker, container, engine
+from tests.conformance.conftest import wanted
+from tests.conformance.containers import found, of_run
+from tests.conformance.room import eventually
 
-HERE = Root.WORKSPACE
-TREE = (
-    Planted("journal", content=b"one\ntwo\nthree\n", mode=0o640),
-    Planted("deep/er/file", content=b"x\n", mode=0o600),
-    Planted("deep/link", Kind.LINK, target="er/file"),
-    Planted("way", Kind.LINK, target="deep"),
-)
+pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("docker")]
+TOP = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def docker() -> Docker:
+    """The backend, where it works."""
+    backend = Docker()
+    wanted(backend)
+    return backend
 
 
 @pytest.fixture
-def room(make):
-    return make(workspace=TREE, home=[Planted("journal", content=b"at home\n")])
+def client():
+    one = found()
+    assert one is not None
+    with one.client() as client:
+        yield client
 
 
-def held(room, path="."):
-    return {p: replace(e, mtime_ns=0) for p, e in room.sandbox.tree(HERE, path).items()}
+HARNESS = """
+import os, signal, sys, threading
+import docker
+from sandboxes.backends.docker import Docker
+from sandboxes.base import SandboxSpec
+run, moment = sys.argv[1:]
+
+def die(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def asked(*words, **options):
+    threading.Timer(0.005, die).start()
+    return make(*words, **options)
+
+if moment == "asked":
+    make = docker.APIClient.create_container_from_config
+    docker.APIClient.create_container_from_config = asked
+else:
+    docker.APIClient.start = {"made": die, "stays": lambda *_: signal.pause()}[moment]
+with Docker().site(run) as site:
+    print("up", flush=True)
+    site.create(SandboxSpec("one"))
+"""
 
 
-def test_a_tree_is_a_path_and_what_is_below_it_as_a_listing_shows_them(room):
-    listed = room.sandbox.listing().workspace
-
-    assert room.sandbox.tree(HERE, ".") == listed
-    assert room.sandbox.tree(HERE, "journal") == {".": listed["journal"]}
-    assert room.sandbox.tree(HERE, "deep/er")["file"] == listed["deep/er/file"]
-    assert room.sandbox.tree(HERE, "way") == {".": listed["way"]}
-    assert room.sandbox.tree(HERE, "absent/way") == {}
+def harness(run: str, moment: str) -> subprocess.Popen[str]:
+    """A harness that is killed, or stays, where its container was made or is being made."""
+    argv = [sys.executable, "-c", HARNESS, run, moment]
+    return subprocess.Popen(argv, cwd=TOP, stdout=subprocess.PIPE, text=True)
 
 
-def test_a_file_is_cut_in_its_place_and_given_back(room):
-    before = held(room)
-    running = room.start("sh", "-c", "exec 3>> journal; echo up; sleep 30")
-    running.line()
-    number = room.sandbox.cut(HERE, "journal", 10)
-    assert room.ok("cat journal; stat -c %a journal") == "one\ntwo\nth640"
-    room.sandbox.undo(number)
+@pytest.mark.parametrize("moment", ["made", "asked"])
+def test_a_container_that_nobody_lived_to_start_goes_without_a_sweep(moment):
+    run = f"unborn-{moment}-{os.getpid()}"
+    child = harness(run, moment)
+    assert child.communicate(timeout=60)[0] == "up\n"
+    assert child.returncode == -signal.SIGKILL
 
-    assert held(room) == before
-
-
-def test_a_cut_file_that_moved_is_given_back_where_it_is(room):
-    number = room.sandbox.cut(HERE, "journal", 10)
-    room.ok("mv journal moved; echo new > journal")
-    room.sandbox.undo(number)
-
-    assert room.ok("cat moved; cat journal") == "one\ntwo\nthree\nnew"
+    eventually(lambda: not helpers(run), 30)
+    assert of_run(run) == []
 
 
-@pytest.mark.parametrize("touch", ["echo x >> journal", "printf 'One\ntwo\nth' > journal"])
-def test_a_cut_file_that_was_touched_stays_as_it_is(room, touch):
-    number = room.sandbox.cut(HERE, "journal", 10)
-    room.ok(touch)
-    before = held(room)
-    room.sandbox.undo(number)
-
-    assert held(room) == before
-
-
-@pytest.mark.parametrize(
-    ("path", "size"),
-    [("journal", 14), ("journal", -1), ("way/er/file", 0), ("absent", 0), ("deep", 0)],
-)
-def test_what_cannot_be_cut_says_so_and_is_left_alone(room, path, size):
-    before = held(room)
-    with pytest.raises(SandboxError):
-        room.sandbox.cut(HERE, path, size)
-
-    assert held(room) == before
+def helpers(run: str) -> list[int]:
+    """The processes of a run's helper that live."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+            if run.encode() in words and b"-I" in words:
+                found.append(int(entry.name))
+    return found
 
 
-def test_a_path_is_left_where_nothing_was_and_taken_away_again(room):
-    before = held(room)
-    number = room.sandbox.leave(HERE, Planted("deep/lock", content=b"12\n", mode=0o600))
-    assert room.ok("cat deep/lock; stat -c %a:%U deep/lock") == "12\n600:agent"
-    room.sandbox.undo(number)
+def test_what_a_killed_helper_could_not_remove_is_taken_by_the_next_sweep(docker):
+    run = f"orphan-{os.getpid()}"
+    child = harness(run, "stays")
+    try:
+        eventually(lambda: of_run(run), 30)
+        for pid in helpers(run):
+            with contextlib.suppress(ProcessLookupError):  # one dies with another
+                os.kill(pid, signal.SIGKILL)
+        docker.sweep()
+        assert len(of_run(run)) == 1, "its owner lives"
+    finally:
+        child.kill()
+        child.communicate()
 
-    assert held(room) == before
-
-
-@pytest.mark.parametrize("touch", ["echo 13 > lock", "chmod 644 lock", "rm lock", "mv lock other"])
-def test_what_was_left_and_touched_is_the_subjects(room, touch):
-    number = room.sandbox.leave(HERE, Planted("lock", content=b"12\n", mode=0o600))
-    room.ok(touch)
-    before = held(room)
-    room.sandbox.undo(number)
-
-    assert held(room) == before
-
-
-@pytest.mark.parametrize("path", ["journal", "way", "absent/lock", "way/lock", "../lock"])
-def test_nothing_is_left_where_something_is_or_where_it_cannot_be(room, path):
-    before = held(room)
-    with pytest.raises(SandboxError):
-        room.sandbox.leave(HERE, Planted(path, content=b"x"))
-
-    assert held(room) == before
+    docker.sweep()
+    assert of_run(run) == []
 
 
-@pytest.mark.parametrize("path", ["journal", "deep"])
-def test_a_path_goes_back_to_what_it_was_and_forward_again(room, path):
-    then = held(room)
-    room.sandbox.save(HERE, path, "then")
-    room.ok("echo four >> journal; rm deep/er/file; mkdir deep/new; echo y > deep/new/file")
-    now = held(room)
-    number = room.sandbox.revert(HERE, path, "then")
-    assert held(room, path) == {
-        p.removeprefix(f"{path}/") if p != path else ".": entry
-        for p, entry in then.items()
-        if p == path or p.startswith(f"{path}/")
-    }
-    room.sandbox.undo(number)
-
-    assert held(room) == now
-
-
-def test_what_was_not_there_goes_back_to_that_and_what_is_gone_comes_back(room):
-    room.sandbox.save(HERE, "later", "then")
-    room.sandbox.save(HERE, "journal", "other")
-    room.ok("echo x > later; rm journal")
-    first = room.sandbox.revert(HERE, "later", "then")
-    second = room.sandbox.revert(HERE, "journal", "other")
-    assert room.ok("test -e later || cat journal") == "one\ntwo\nthree"
-    room.sandbox.undo(second)
-    room.sandbox.undo(first)
-
-    assert room.ok("cat later; test -e journal || echo gone") == "x\ngone"
-
-
-def test_what_was_reverted_and_touched_is_the_subjects(room):
-    room.sandbox.save(HERE, "deep", "then")
-    room.ok("echo y > deep/er/file")
-    number = room.sandbox.revert(HERE, "deep", "then")
-    room.ok("echo z > deep/mine")
-    before = held(room)
-    room.sandbox.undo(number)
-
-    assert held(room) == before
-    assert room.ok("cat deep/er/file deep/link") == "x\nx"
-
-
-def test_nothing_is_seen_of_what_waits_and_nothing_is_done_twice(room):
-    room.sandbox.save(HERE, "journal", "then")
-    number = room.sandbox.cut(HERE, "journal", 3)
-    room.sandbox.undo(number)
-
-    with pytest.raises(SandboxError, match="nothing was left under the number"):
-        room.sandbox.undo(number)
-    with pytest.raises(SandboxError, match="was not saved"):
-        room.sandbox.revert(HERE, "journal", "never")
-    assert room.ok("find / -xdev -name 'saved-*' -o -name 'aside-*' 2>/dev/null || true") == ""
-    assert room.sandbox.tree(Root.HOME, "journal")["."].size == 8
-
-
-def test_it_can_be_taken_back_in_a_frozen_sandbox(room):
-    before = held(room)
-    room.sandbox.save(HERE, "deep", "then")
-    room.ok("rm -r deep")
-    reverted = room.sandbox.revert(HERE, "deep", "then")
-    cut = room.sandbox.cut(HERE, "journal", 1)
-    left = room.sandbox.leave(HERE, Planted("lock", content=b"x"))
-    running = room.start("sleep", "30")
-    room.sandbox.freeze()
-    for number in (left, cut, reverted):
-        room.sandbox.undo(number)
-
-    assert held(room).keys() == {p for p in before if not p.startswith("deep")}
-    room.sandbox.kill()
-    running.finish()
+def test_the_sweep_removes_a_container_whose_owner_is_dead_and_no_other(docker, client):
+    code = "import os; from sandboxes.backends.docker.container import Owner; o = Owner.of_run('swept'); print(o.name)"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    one = found()
+    assert one is not None
+    image = engine.image(one).id
+    mine = container.Owner.of_run(f"mine-{os.getpid()}")
+    dead = container.Owner(f"dead-{os.getpid()}", said.stdout.strip(), mine.boot)
+    strange = {"com.example.owner": dead.name, "com.example.run": dead.run}
+    made = [
+        client.create_container(image, "true", labels=labels)["Id"]
+        for labels in (mine.labels("box"), strange, {}, dead.labels("box"))
+    ]
+    try:
+        swept = docker.sweep()
+        assert of_run(mine.run) == made[:1]
+        assert of_run(dead.run) == []
+        assert any(dead.run in words for words in swept) or not swept, "or somebody else was first"
+        there = {each["Id"] for each in client.containers(all=True)}
+        assert set(made[:3]) <= there, "nor what is another project's"
+    finally:
+        for identity in made[:3]:
+            container.remove(client, identity)

@@ -70,7 +70,8 @@ def _site(run: str) -> Iterator[DockerSite]:
     leftovers.sweep(found)
     owner = container.Owner.of_run(run)
     try:
-        with resident(run, [""], lambda: None) as helper:
+        ground = ["", found.socket, f"{container.OWNER}={owner.name}"]
+        with resident(run, ground, lambda: None) as helper:
             yield DockerSite(helper, found, image, owner)
     finally:
         with contextlib.suppress(SandboxError):  # each sandbox told what was left of it

@@ -47,6 +47,11 @@ class Engine:
     kind: str
     version: str
 
+    @property
+    def socket(self) -> str:
+        """Path of its socket."""
+        return self.host.removeprefix("unix://")
+
     @contextlib.contextmanager
     def client(self, seconds: float = _WORK_SECONDS) -> Iterator[docker.APIClient]:
         """A connection of its own; what goes wrong on it is an error of the place."""

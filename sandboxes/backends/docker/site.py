@@ -48,7 +48,7 @@ class DockerSite:
             SandboxError: it could not be made; nothing is left.
         """
         check_label(spec.name)
-        with self.turn:
+        with self.turn, self.helper.making():
             container = Container(self.engine, self.image, self.owner, spec)
         ground = {"container": {"pid": container.pid, "id": container.id}}
         try:
