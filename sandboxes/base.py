@@ -253,6 +253,7 @@ class Process:
     argv: Sequence[str]
     uid: int  # as the sandbox sees it
     main: int | None  # the number Sandbox.start gave, if it is one of those
+    planted: bool = False  # left behind by Sandbox.burden
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,8 +370,32 @@ class Sandbox(Protocol):
         Gives a number for it.
         """
 
+    def programs(self, name: str, path: str) -> Sequence[str]:
+        """Every place where a program is found, absolute, with no link but the last name.
+
+        ``name`` may be an absolute path; ``path`` holds the folders to look in, as ``PATH`` does.
+        """
+
+    def hide(self, path: str) -> int:
+        """Take a program away from an absolute path; gives a number for it.
+
+        Outside home and workspace it is one of the system's, which needs ``files.system``. It
+        comes back as it was.
+        """
+
+    def burden(self, path: str, seconds: float | None) -> int:
+        """Have each start of a program of the system leave a child behind; gives a number for it.
+
+        The child has a session of its own, ignores SIGTERM and SIGHUP, holds on to standard
+        output and error, and lives so many seconds; ``None``: until it is killed. To undo it
+        kills them.
+        """
+
+    def lingering(self) -> Sequence[int]:
+        """The pids of children that watched programs have left behind so, and that live."""
+
     def undo(self, number: int) -> None:
-        """Take back a cut, what was left, or what was reverted, once.
+        """Take back what has that number, once.
 
         What the subject has touched since stays as it is.
         """

@@ -6,7 +6,6 @@ import contextlib
 import select
 import socket
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sandboxes import clock
@@ -18,10 +17,8 @@ from sandboxes.base import (
     Depth,
     Ended,
     Entry,
-    Kind,
     Listen,
     Listing,
-    Manifest,
     Planted,
     Process,
     ProcessSpec,
@@ -30,15 +27,16 @@ from sandboxes.base import (
     Usage,
 )
 from sandboxes.channel import Channel
+from sandboxes.entries import Entries, item
 from sandboxes.errors import SandboxLost
+from sandboxes.leaving import Leaving
 
 _ANSWER_SECONDS = 10.0
 _LISTING_SECONDS = 600.0
 _DESTROY_SECONDS = 30.0
-_KINDS = {kind.value: kind for kind in Kind}
 
 
-class KeptSandbox:
+class KeptSandbox(Leaving):
     """One live sandbox."""
 
     def __init__(
@@ -50,7 +48,7 @@ class KeptSandbox:
         agent: int = AGENT_UID,
     ) -> None:
         """``agent`` is what the kernel calls the agent here; listings call it AGENT_UID."""
-        self._entries = _Entries(agent)
+        self._entries = Entries(agent)
         self._keeper = keeper
         self._init = init
         self._packets = packets
@@ -188,31 +186,6 @@ class KeptSandbox:
         """Bring what was taken back to its place."""
         self._ask("put_back", root=root.value, path=path)
 
-    def tree(self, root: Root, path: str) -> Manifest:
-        """A path, and all below it."""
-        return self._entries.manifest(self._ask("tree", root=root.value, path=path)["tree"])
-
-    def cut(self, root: Root, path: str, size: int) -> int:
-        """Cut a file down in its place."""
-        return int(self._ask("cut", root=root.value, path=path, size=size)["number"])
-
-    def leave(self, root: Root, planted: Planted) -> int:
-        """Make a path where nothing is."""
-        body = {"op": "leave", "root": root.value, "item": item(planted)}
-        return int(self._keeper.ask(body, planted.content).body["number"])
-
-    def save(self, root: Root, path: str, name: str) -> None:
-        """Keep a copy of a file or folder."""
-        self._ask("save", root=root.value, path=path, name=name)
-
-    def revert(self, root: Root, path: str, name: str) -> int:
-        """Put what was saved in its place."""
-        return int(self._ask("revert", root=root.value, path=path, name=name)["number"])
-
-    def undo(self, number: int) -> None:
-        """Take back what was cut, left or reverted."""
-        self._ask("undo", number=number)
-
     def remount(self, path: str, *, read_only: bool) -> None:
         """Make the home, the workspace or ``/tmp`` read-only, or writable again."""
         self._ask("remount", path=path, read_only=read_only)
@@ -282,9 +255,6 @@ class KeptSandbox:
             sock.close()
         return left
 
-    def _ask(self, operation: str, **arguments: object) -> dict[str, Any]:
-        return self._keeper.ask({"op": operation, **arguments}).body
-
     def _ask_init(self, body: dict[str, Any], fds: Sequence[int] = ()) -> dict[str, Any]:
         """Ask pid 1, which may first tell what ended meanwhile."""
         self._init.send(body, fds=fds)
@@ -302,35 +272,3 @@ class KeptSandbox:
         if self._destroyed:
             raise SandboxLost("the sandbox was destroyed")
         return self._init.fileno()
-
-
-def item(planted: Planted) -> dict[str, Any]:
-    """A planted path as the keeper reads it; its content travels beside."""
-    return {
-        "path": planted.path,
-        "kind": planted.kind.value,
-        "size": len(planted.content),
-        "target": planted.target,
-        "mode": planted.mode,
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class _Entries:
-    """Makes entries of the keeper's rows; the agent has one uid, whatever the kernel's is."""
-
-    agent: int
-
-    def manifest(self, rows: Mapping[str, list[Any]]) -> Manifest:
-        return {path: self.known(row) for path, row in rows.items()}
-
-    def maybe(self, row: list[Any] | None) -> Entry | None:
-        return None if row is None else self.known(row)
-
-    def known(self, row: list[Any]) -> Entry:
-        kind, mode, uid, gid, *rest = row
-        return Entry(_KINDS[kind], mode, self.user(uid), self.user(gid), *rest)
-
-    def user(self, number: int) -> int:
-        """What a uid or gid of the kernel's is called."""
-        return AGENT_UID if number == self.agent else number

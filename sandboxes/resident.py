@@ -19,8 +19,9 @@ from typing import Any, TypeVar
 from sandboxes import helper, proc, wall
 from sandboxes.base import SandboxSpec
 from sandboxes.channel import Channel, Fate
+from sandboxes.entries import item
 from sandboxes.errors import BackendUnavailable, SandboxError, SandboxLost
-from sandboxes.kept import KeptSandbox, item
+from sandboxes.kept import KeptSandbox
 
 _HELPER = Path(helper.__file__).parent
 _START_SECONDS = 10.0

@@ -48,6 +48,8 @@ from harness.faults.network_cut import Cut
 from harness.faults.network_latency import Latency
 from harness.faults.network_loss import Loss
 from harness.faults.network_refuse import Refuse
+from harness.faults.process_lingering_children import LingeringChildren
+from harness.faults.process_missing_executable import MissingExecutable
 from harness.faults.process_out_of_memory import OutOfMemory
 from harness.faults.process_pid_limit import PidLimit
 from harness.faults.state_old_snapshot import OldSnapshot
@@ -100,6 +102,8 @@ FAULTS: FaultTable = {
         process_signal.STOP,
         OutOfMemory(),
         PidLimit(),
+        MissingExecutable(),
+        LingeringChildren(),
         Full(),
         ReadOnly(),
         Permission(),

@@ -88,7 +88,8 @@ def watch_processes(stage: Stage, seconds: float) -> Processes:
 def _lingering(stage: Stage) -> tuple[Lingering, ...]:
     def lives(process: Process) -> bool:
         ours = {stage.main, *stage.bystanders}
-        return process.state not in "ZX" and (process.main is None or process.main not in ours)
+        lives = process.state not in "ZX" and not process.planted
+        return lives and (process.main is None or process.main not in ours)
 
     return tuple(
         Lingering(p.pid, p.ppid, p.state, tuple(path_text(arg) for arg in p.argv))

@@ -11,7 +11,7 @@ import errno
 import io
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +24,7 @@ from sandboxes.helper import (
     network,
     overlay,
     paths,
+    programs,
     rows,
     stage,
     taken,
@@ -63,6 +64,7 @@ class Box:
     taken: taken.Taken = field(default_factory=lambda: taken.Taken(stage.TAKEN))
     left: left.Left = field(default_factory=lambda: left.Left(stage.TAKEN))
     names: accounts.Accounts = field(default_factory=accounts.Accounts)
+    programs: programs.Programs = field(default_factory=programs.Programs)
     changed: dict[tuple[str, str], tuple[int, rows.Row]] = field(default_factory=dict)
 
     def build(
@@ -149,6 +151,15 @@ class Box:
         if name not in self.roots:
             raise Failed(f"nothing is done to {name!r} by path: expected home or workspace")
         return self.roots[name]
+
+    @contextlib.contextmanager
+    def view(self) -> Iterator[int]:
+        """The root folder as it is seen inside."""
+        fd = os.open(f"/proc/{self.pid1.pid}/root", os.O_PATH | os.O_DIRECTORY)
+        try:
+            yield fd
+        finally:
+            os.close(fd)
 
     def ask_init(self, body: dict[str, Any]) -> dict[str, Any]:
         """Ask pid 1."""

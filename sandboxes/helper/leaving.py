@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
-from sandboxes.helper import left, rows, wire
+from sandboxes.helper import left, processes, programs, rows, stage, wire
 from sandboxes.helper.box import Box
-from sandboxes.helper.observing import DONE, Answer
+from sandboxes.helper.ground import Failed
+from sandboxes.helper.observing import DONE, INSIDE, Answer
+from sandboxes.helper.overlay import Layer
 
 
 def _tree(box: Box, request: wire.Message) -> Answer:
@@ -41,9 +44,50 @@ def _undo(box: Box, request: wire.Message) -> Answer:
     return DONE
 
 
+def _programs(box: Box, request: wire.Message) -> Answer:
+    with box.view() as root:
+        found = programs.places(root, request.body["name"], request.body["path"])
+    return Answer({"places": found})
+
+
+def _hide(box: Box, request: wire.Message) -> Answer:
+    path = request.body["path"]
+    for name, folder in INSIDE.items():
+        if path.startswith(f"{folder}/"):
+            root, rest = box.root(name), path.removeprefix(f"{folder}/")
+            box.taken.take(root, rest)
+            return Answer({"number": box.left.keep(partial(box.taken.put_back, root, rest))})
+    with box.view() as view:
+        back = box.programs.hide(_layers(box), view, path)
+    return Answer({"number": box.left.keep(back)})
+
+
+def _burden(box: Box, request: wire.Message) -> Answer:
+    path, milliseconds = request.body["path"], request.body["milliseconds"]
+    with box.view() as view:
+        back = box.programs.burden(_layers(box), view, path, request.payload, milliseconds)
+    return Answer({"number": box.left.keep(back)})
+
+
+def _layers(box: Box) -> list[Layer]:
+    if not box.layers:
+        raise Failed("programs of the system are this machine's own (user grade)")
+    return box.layers
+
+
+def _lingering(box: Box, _: wire.Message) -> Answer:
+    """A program carries a filter more than pid 1, unless it may nest, and one if it is watched."""
+    filters = processes.filters(f"{stage.PROC}/1") + (1 if box.spec["nest"] else 2)
+    return Answer({"pids": programs.lingering(box.programs.stand_ins, filters)})
+
+
 OPERATIONS: Mapping[str, Callable[[Box, wire.Message], Answer]] = {
+    "burden": _burden,
     "cut": _cut,
+    "hide": _hide,
     "leave": _leave,
+    "lingering": _lingering,
+    "programs": _programs,
     "revert": _revert,
     "save": _save,
     "tree": _tree,

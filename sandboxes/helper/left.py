@@ -55,7 +55,7 @@ class Left:
             if os.fstat(fd).st_size == size and _read(fd, 0, size) == kept:
                 os.pwrite(fd, tail, size)
 
-        return self._keep(undo, lambda: os.close(fd))
+        return self.keep(undo, lambda: os.close(fd))
 
     def leave(self, root: int, item: dict[str, Any], content: bytes, owner: int) -> int:
         """Make a path where there is nothing."""
@@ -69,7 +69,7 @@ class Left:
                 os.unlink(name, dir_fd=store)
                 raise
         made = tree(root, item["path"])
-        return self._keep(lambda: self._swap(root, item["path"], made, None))
+        return self.keep(lambda: self._swap(root, item["path"], made, None))
 
     def save(self, root: int, path: str, name: str) -> None:
         """Keep a copy of what is there now, under a name; the last one counts."""
@@ -87,7 +87,7 @@ class Left:
             raise paths.Refused(msg)
         aside = self._exchange(root, path, self._saved.pop(name))
         made = tree(root, path)
-        return self._keep(lambda: self._swap(root, path, made, aside))
+        return self.keep(lambda: self._swap(root, path, made, aside))
 
     def undo(self, number: int) -> None:
         """Go back, where what was left is still as it was left."""
@@ -96,7 +96,9 @@ class Left:
             raise paths.Refused(msg)
         self._undo.pop(number)()
 
-    def _keep(self, undo: Callable[[], None], close: Callable[[], None] = lambda: None) -> int:
+    def keep(self, undo: Callable[[], None], close: Callable[[], None] = lambda: None) -> int:
+        """Give a number to a way back."""
+
         def undone() -> None:
             try:
                 undo()

@@ -14,6 +14,7 @@ from sandboxes.helper import (
     overlay,
     paths,
     processes,
+    programs,
     rows,
     stage,
     trees,
@@ -44,7 +45,11 @@ def _processes(box: Box, _: wire.Message) -> Answer:
     if freezer is not None:
         freezer.freeze(on=True, timeout=FREEZE_SECONDS)
     try:
-        return Answer({"processes": processes.listing(stage.PROC, states)})
+        found = processes.listing(stage.PROC, states)
+        stand_ins = box.programs.stand_ins
+        for each in found:
+            each["planted"] = bool(stand_ins) and programs.lingers(each["pid"], stand_ins)
+        return Answer({"processes": found})
     finally:
         if freezer is not None:
             freezer.freeze(on=False, timeout=FREEZE_SECONDS)

@@ -53,6 +53,18 @@ def listing(proc: str, before: dict[int, str]) -> list[dict[str, Any]]:
     return found + [_vanished(pid) for pid in gone]
 
 
+def session(folder: str) -> int:
+    """The session of a process, given by its folder."""
+    stat = _stat(folder)
+    return int(stat[stat.rindex(b")") + 2 :].split()[3])
+
+
+def filters(folder: str) -> int:
+    """How many system-call filters it carries; ``StopIteration`` where the kernel does not tell."""
+    lines = _read(f"{folder}/status").splitlines()
+    return int(next(line.split()[1] for line in lines if line.startswith(b"Seccomp_filters:")))
+
+
 def _vanished(pid: int) -> dict[str, Any]:
     return {"pid": pid, "ppid": 0, "state": "R", "argv": ["[vanished]"], "uid": -1}
 
