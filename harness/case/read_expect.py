@@ -10,13 +10,14 @@ from harness.case import grammar
 from harness.case.errors import nearest, quoted
 from harness.case.model import Control, Expectation, Known, Quarantine, Sabotage
 from harness.case.read_faults import fault_ids, known_service, report_twice
-from harness.case.read_script import MODEL, check_argv, read_script
+from harness.case.read_script import MODEL, check_argv, read_script, service_names
 from harness.case.reading import Reading, assign_ids
 from harness.case.yaml_build import Keys
 
 #: Judged in every trial, by the harness itself.
 CONTAINMENT: Final = "containment"
 SECRETS: Final = "secrets"
+ESCALATIONS: Final = "escalations"
 
 
 def read_expectations(r: Reading, at: Keys, services: Collection[str]) -> tuple[Expectation, ...]:
@@ -72,16 +73,23 @@ def _expectation(r: Reading, path: Keys, item: Mapping[str, Any], name: str) -> 
 def _check_mentions(r: Reading, path: Keys, services: Collection[str]) -> None:
     """Whatever services and faults an oracle speaks of must be there."""
     faults = fault_ids(r.peek(("faults",)))
+    people = service_names(r, person=True)
     for kind, at in _mentions(r, path):
         name = r.get(at)
         if kind == "service":
             known_service(r, at, {*services, MODEL})
+        elif kind == "sink":
+            known_service(r, at, {name} if str(name).startswith("file:") else people)
+        elif kind == ESCALATIONS:
+            if not people:
+                message = "escalations have nowhere to go: the case has no chat service"
+                r.fail(at, message, "write one under services.telegram or slack", key=True)
         elif isinstance(name, str) and name not in faults:
             r.fail(at, f"the case has no fault {quoted(name)}", nearest(name, faults))
 
 
 def _mentions(r: Reading, path: Keys) -> Iterator[tuple[str, Keys]]:
-    """Where a service or a fault is named; under ``where`` stand the subject's words, not ours."""
+    """Where a service, a sink or a fault is named; under ``where`` stand the subject's words, not ours."""
     for at, key, value in r.entries(path):
         if key == "service":
             yield key, at
@@ -89,6 +97,9 @@ def _mentions(r: Reading, path: Keys) -> Iterator[tuple[str, Keys]]:
             yield key, (*at, "id") if isinstance(value, dict) else at
         elif key == "except":
             yield from (("service", inner) for inner, _ in r.items(at))
+        elif key == ESCALATIONS:
+            yield key, at
+            yield from (("sink", inner) for inner, _ in r.items((*at, "sinks")))
         elif key != "where":
             yield from _mentions(r, at)
             for inner, _ in r.items(at):

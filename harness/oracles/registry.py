@@ -8,6 +8,7 @@ from harness.oracles.attempts import Attempts
 from harness.oracles.base import Oracle
 from harness.oracles.claims import Claims
 from harness.oracles.clock import Clock
+from harness.oracles.escalations import Escalations
 from harness.oracles.events import Events
 from harness.oracles.exit import Exit
 from harness.oracles.file import File
@@ -30,6 +31,7 @@ _SIMPLE: Mapping[str, Oracle] = {
     "processes": Lingerers(),
     "network": Outward(),
     "requests": Requests(),
+    "escalations": Escalations(),
     "spend": Spend(),
     "secrets": Secrets(),
     "order": Order(),
@@ -37,7 +39,7 @@ _SIMPLE: Mapping[str, Oracle] = {
     "clock": Clock(),
 }
 #: What counts outside of the subject, whatever it says itself.
-_OUTSIDE = ("requests", "attempts", "order", "spend", "network")
+_OUTSIDE = ("requests", "escalations", "attempts", "order", "spend", "network")
 
 ORACLES: Mapping[str, Oracle] = {
     **_SIMPLE,

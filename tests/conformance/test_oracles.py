@@ -95,6 +95,12 @@ SAMPLES: dict[str, list[Any]] = {
         {"read": {"at_least": 1, "program": "date"}},
         {"isolated": True, "read": {"exactly": 0}},
     ],
+    "escalations": [
+        {"count": 0},
+        {"at_least": 1, "at_most": 2, "reason": "(?i)approve", "sinks": ["tg"]},
+        {"at_most": 0, "distinct": True},
+        {"count": 1, "sinks": ["tg", "file:escalations.jsonl", "file:~/x"]},
+    ],
     "claims": [
         {"says": "done", "yet": {"home": "untouched"}},
         {"says": ".*", "yet": {"file": {"path": "x", "absent": True}}},
@@ -107,7 +113,11 @@ EVIDENCES = [
     ran(final_text="all done", paths={(Root.WORKSPACE, "x"): state()}),
     ran(
         changes=[change(".bashrc", "removed"), change("/tmp/x", "added", Root.SYSTEM)],
-        requests=[request(tokens_in=5, model="gpt-5"), request("up", kind="probe", path="/a/b")],
+        requests=[
+            request(tokens_in=5, model="gpt-5"),
+            request("up", kind="probe", path="/a/b"),
+            request("tg", message="Please approve"),
+        ],
         stdout=Output(b"done", 4),
         stderr=Output(b"Traceback", 90, capped=True),
         processes=Processes(True, ((0.0, (Lingering(7, 1, "S", ("sleep", "9")),)), (0.4, ()))),

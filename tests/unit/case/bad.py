@@ -389,6 +389,17 @@ FAULTS = [
         "there is a service 'up' already",
     ),
     bad(
+        "a sink where there is nobody",
+        "services: {http: {up: []}, telegram: {tg: {}}}\n"
+        "expect: [{escalations: {count: 0, sinks: [tg, file:x, §up]}}]\n",
+        "unknown service 'up'",
+    ),
+    bad(
+        "escalations without any sink",
+        "expect: [{§escalations: {count: 0}}]\n",
+        "the case has no chat service",
+    ),
+    bad(
         "a request of number 0",
         "faults: [{fault: process.kill, when: {request: §0}}]\n",
         "at least 1",

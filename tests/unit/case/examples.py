@@ -93,6 +93,10 @@ TABLES = Tables(
             patterns=("matches",),
         ),
         OracleEntry("requests", record((), service=TEXT, exactly=WHOLE, at_least=WHOLE)),
+        OracleEntry(
+            "escalations",
+            record((), count=WHOLE, sinks={"type": "array", "items": {"type": "string"}}),
+        ),
         OracleEntry("output", record((), stream=TEXT, matches=TEXT), patterns=("matches",)),
         OracleEntry("secrets", {"type": "string", "enum": ["absent"]}),
     ),
