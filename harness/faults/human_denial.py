@@ -12,7 +12,10 @@ class Denial(HumanFault):
     """She answers at the moment that her rules say, and denies what they would have granted."""
 
     name = "human.denial"
-    summary = "The person behind a chat service says no to what she is asked."
+    summary = (
+        "The person behind a chat service says no; it lands where the subject asked, and was "
+        "still there when the answer was due."
+    )
     done = "replaced by a denial"
     schema = with_person(
         says=text("what she says instead", default="no", minLength=1),

@@ -13,7 +13,10 @@ class LateAnswer(HumanFault):
     """She answers what her rules say, so much later than they say it."""
 
     name = "human.late-answer"
-    summary = "The person behind a chat service answers late."
+    summary = (
+        "The person behind a chat service answers late; it lands where the subject asked, and was "
+        "still there when the answer was due."
+    )
     done = "held back"
     schema = with_person(
         by=duration(

@@ -11,7 +11,10 @@ class NoAnswer(HumanFault):
     """She reads, and neither says nor presses anything; a rule's ``times`` are left to it."""
 
     name = "human.no-answer"
-    summary = "The person behind a chat service does not answer what she is asked."
+    summary = (
+        "The person behind a chat service gives no answer; it lands where the subject asked, and "
+        "was still there when the answer was due."
+    )
     done = "withheld"
     schema = with_person()
 

@@ -53,7 +53,7 @@ SERVICES: Final[Mapping[str, ServiceKind]] = {
     "git": ServiceKind("git", "A bare git remote over HTTP.", git.SCHEMA, _git, git.parse),
     "telegram": ServiceKind(
         "telegram",
-        "The Bot API of Telegram, and the person whom a bot writes to.",
+        "Telegram's Bot API, at http://NAME:8080/bot, and the person whom a bot writes to.",
         telegram.SCHEMA,
         telegram.Telegram,
         telegram.parse,
@@ -61,7 +61,7 @@ SERVICES: Final[Mapping[str, ServiceKind]] = {
     ),
     "slack": ServiceKind(
         "slack",
-        "The Web API and the webhooks of Slack, and the person whom an app writes to.",
+        "Slack's Web API, at http://NAME:8080/api/, its webhooks, and the person there.",
         slack.SCHEMA,
         slack.Slack,
         slack.parse,
