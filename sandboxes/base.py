@@ -267,6 +267,23 @@ class Usage:
     disk_total: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """An exclusive lock of a file.
+
+    Attributes:
+        suffix: what is added to the path of the file.
+        flock: whether it is one of flock(2), of the whole file, and not one of fcntl(2).
+        start: the first byte.
+        length: how many bytes; 0: to the end, wherever that will be.
+    """
+
+    suffix: str = ""
+    flock: bool = False
+    start: int = 0
+    length: int = 0
+
+
 class Sandbox(Protocol):
     """A live place. All calls come from one thread.
 
@@ -355,8 +372,21 @@ class Sandbox(Protocol):
     def cut(self, root: Root, path: str, size: int) -> int:
         """Cut a file down to its first ``size`` bytes, in its place; gives a number for it."""
 
-    def leave(self, root: Root, planted: Planted) -> int:
-        """Make a path where nothing is, in a folder that is there; gives a number for it."""
+    def leave(self, root: Root, planted: Planted, *, instead: bool = False) -> int:
+        """Make a path where nothing is, in a folder that is there; gives a number for it.
+
+        With ``instead``, also where something is, which comes back when it is undone.
+        """
+
+    def hold(self, root: Root, path: str, locks: Sequence[Lock]) -> int:
+        """Lock a file, or files beside it, from outside; gives a number for it.
+
+        The locks keep out those of processes and those of descriptors, inside and outside.
+        They are given up when this is undone, and with the sandbox.
+
+        Raises:
+            SandboxError: somebody inside holds one of them, or a file is not there.
+        """
 
     def save(self, root: Root, path: str, name: str) -> None:
         """Keep a copy of a file or folder as it is now, out of sight, or that there is none.

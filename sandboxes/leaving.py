@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from sandboxes import wall
-from sandboxes.base import Manifest, Planted, Root
+from sandboxes.base import Lock, Manifest, Planted, Root
 from sandboxes.channel import Channel
 from sandboxes.entries import Entries, item
 
@@ -25,10 +26,15 @@ class Leaving:
         """Cut a file down in its place."""
         return int(self._ask("cut", root=root.value, path=path, size=size)["number"])
 
-    def leave(self, root: Root, planted: Planted) -> int:
+    def leave(self, root: Root, planted: Planted, *, instead: bool = False) -> int:
         """Make a path where nothing is."""
-        body = {"op": "leave", "root": root.value, "item": item(planted)}
+        body = {"op": "leave", "root": root.value, "item": item(planted), "instead": instead}
         return int(self._keeper.ask(body, planted.content).body["number"])
+
+    def hold(self, root: Root, path: str, locks: Sequence[Lock]) -> int:
+        """Lock a file from outside."""
+        asked = [asdict(lock) for lock in locks]
+        return int(self._ask("hold", root=root.value, path=path, locks=asked)["number"])
 
     def save(self, root: Root, path: str, name: str) -> None:
         """Keep a copy of a file or folder."""

@@ -52,7 +52,9 @@ from harness.faults.process_lingering_children import LingeringChildren
 from harness.faults.process_missing_executable import MissingExecutable
 from harness.faults.process_out_of_memory import OutOfMemory
 from harness.faults.process_pid_limit import PidLimit
+from harness.faults.state_locked_database import LockedDatabase
 from harness.faults.state_old_snapshot import OldSnapshot
+from harness.faults.state_reused_pid import ReusedPid
 from harness.faults.state_stale_lock import StaleLock
 from harness.faults.state_torn_journal import TornJournal
 from harness.faults.upstream_garbage import Garbage
@@ -122,6 +124,8 @@ FAULTS: FaultTable = {
         TornJournal(),
         StaleLock(),
         OldSnapshot(),
+        ReusedPid(),
+        LockedDatabase(),
         HomeWrong(),
         HomeUnset(),
         HomeUnwritable(),

@@ -24,8 +24,15 @@ def _cut(box: Box, request: wire.Message) -> Answer:
 
 
 def _leave(box: Box, request: wire.Message) -> Answer:
-    root, item = box.root(request.body["root"]), request.body["item"]
-    return Answer({"number": box.left.leave(root, item, request.payload, box.ground.uid)})
+    body, uid = request.body, box.ground.uid
+    root, instead = box.root(body["root"]), body["instead"]
+    number = box.left.leave(root, body["item"], request.payload, uid, instead=instead)
+    return Answer({"number": number})
+
+
+def _hold(box: Box, request: wire.Message) -> Answer:
+    body = request.body
+    return Answer({"number": box.left.hold(box.root(body["root"]), body["path"], body["locks"])})
 
 
 def _save(box: Box, request: wire.Message) -> Answer:
@@ -85,6 +92,7 @@ OPERATIONS: Mapping[str, Callable[[Box, wire.Message], Answer]] = {
     "burden": _burden,
     "cut": _cut,
     "hide": _hide,
+    "hold": _hold,
     "leave": _leave,
     "lingering": _lingering,
     "programs": _programs,

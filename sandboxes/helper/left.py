@@ -7,7 +7,9 @@ way back is gone where the subject has touched what was left: then it is the sub
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
+import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +17,8 @@ from typing import Any
 from sandboxes.helper import copying, kernel, paths, rows, trees
 
 _CHUNK = 1 << 20
+_F_OFD_SETLK = 37
+_FLOCK = struct.Struct("@hhqqi4x")
 Tree = dict[str, rows.Row]
 
 
@@ -57,19 +61,49 @@ class Left:
 
         return self.keep(undo, lambda: os.close(fd))
 
-    def leave(self, root: int, item: dict[str, Any], content: bytes, owner: int) -> int:
-        """Make a path where there is nothing."""
-        name = self._name("left")
+    def leave(
+        self, root: int, item: dict[str, Any], content: bytes, owner: int, *, instead: bool
+    ) -> int:
+        """Make a path where there is nothing, or in the place of what is there."""
+        name, path = self._name("left"), item["path"]
         with self._opened() as store:
             paths.plant(store, item | {"path": name}, content, owner)
             try:
-                with paths.Parent(root, item["path"]) as at:
+                aside = self._exchange(root, path, "") if instead else ""
+                with paths.Parent(root, path) as at:
                     kernel.rename_to_free(store, os.fsencode(name), at.fd, at.name)
             except OSError:
                 os.unlink(name, dir_fd=store)
                 raise
-        made = tree(root, item["path"])
-        return self.keep(lambda: self._swap(root, item["path"], made, None))
+        made = tree(root, path)
+        return self.keep(lambda: self._swap(root, path, made, aside))
+
+    def hold(self, root: int, path: str, locks: list[dict[str, Any]]) -> int:
+        """Lock files beside each other, all of them or none.
+
+        Each of ``locks`` has what is added to the path, and ``flock``, or ``start`` and
+        ``length`` of the bytes to lock (0: to the end).
+        """
+        held: list[int] = []
+
+        def let_go() -> None:
+            for fd in held:
+                os.close(fd)
+
+        try:
+            for lock in locks:
+                with paths.Parent(root, path + lock["suffix"]) as at:
+                    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK
+                    held.append(kernel.open_beneath(at.fd, at.name, flags))
+                _lock(held[-1], lock)
+        except BlockingIOError as error:
+            let_go()
+            msg = f"somebody inside holds a lock of {path!r}, so it cannot be locked from outside"
+            raise paths.Refused(msg) from error
+        except OSError:
+            let_go()
+            raise
+        return self.keep(let_go)
 
     def save(self, root: int, path: str, name: str) -> None:
         """Keep a copy of what is there now, under a name; the last one counts."""
@@ -109,9 +143,9 @@ class Left:
         self._undo[self._last] = undone
         return self._last
 
-    def _swap(self, root: int, path: str, made: Tree, back: str | None) -> None:
+    def _swap(self, root: int, path: str, made: Tree, back: str) -> None:
         if tree(root, path) == made:
-            self._exchange(root, path, back or "")
+            self._exchange(root, path, back)
 
     def _exchange(self, root: int, path: str, stored: str) -> str:
         """Take away what is there, if anything is, and bring what is stored; gives its new name."""
@@ -128,6 +162,18 @@ class Left:
 
     def _opened(self) -> contextlib.AbstractContextManager[int]:
         return _opened(None, self.store)
+
+
+def _lock(fd: int, lock: dict[str, Any]) -> None:
+    """Take a lock that goes with the descriptor and not with this process.
+
+    It stands against locks of processes as well.
+    """
+    if lock["flock"]:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    else:
+        asked = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, lock["start"], lock["length"], 0)
+        fcntl.fcntl(fd, _F_OFD_SETLK, asked)
 
 
 @contextlib.contextmanager
