@@ -21,6 +21,7 @@ from harness.case.pieces import (
     text,
     whole,
 )
+from harness.case.repo import WORK_TREE
 from sandboxes.base import CAPABILITIES
 
 _NAME = "^[A-Za-z_][A-Za-z0-9_]*$"
@@ -109,7 +110,7 @@ WORKSPACE: Schema = record(
     "what the workspace starts with",
     {
         "files": table("path in the workspace to what is planted there", ref("planted")),
-        "git": flag("make it a git repository with everything committed", default=False),
+        "git": WORK_TREE,
         "mount": table(
             "host path, relative to the case file, to an absolute path inside; read-only",
             text("absolute path inside"),

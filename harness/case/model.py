@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness.case.repo import WorkTree
 from sandboxes.base import Limits, Planted
 
 Params = Mapping[str, Any]
@@ -235,12 +236,12 @@ class Workspace:
 
     Attributes:
         files: planted there.
-        git: whether it is made a repository with everything committed.
+        git: what it starts with as a repository; ``None``: it is made none.
         mounts: host path (resolved against the case file) to absolute path inside.
     """
 
     files: Sequence[Planted] = ()
-    git: bool = False
+    git: WorkTree | None = None
     mounts: Mapping[Path, str] = field(default_factory=dict)
 
 

@@ -16,6 +16,7 @@ from harness.case import grammar
 from harness.case.errors import nearest, quoted
 from harness.case.model import Clock, SandboxDecl, Workspace
 from harness.case.reading import Reading
+from harness.case.repo import WorkTree, work_tree_of
 from harness.case.yaml_build import Keys
 from harness.evidence.model import path_from_text
 from harness.live.sentinels import LINK_OUT, SENTINELS
@@ -160,9 +161,25 @@ def read_workspace(r: Reading) -> Workspace:
     at: Keys = ("workspace",)
     return Workspace(
         files=read_planted(r, (*at, "files")),
-        git=bool(r.get((*at, "git"), False)),
+        git=_work_tree(r, (*at, "git")),
         mounts=_mounts(r, (*at, "mount")),
     )
+
+
+def _work_tree(r: Reading, at: Keys) -> WorkTree | None:
+    try:
+        tree = work_tree_of(r.get(at, False)) if r.clean(at) else None
+    except ValueError as error:
+        r.blame(at, error)
+        return None
+    if tree is not None and tree.remote:
+        service, _, repo = tree.remote.partition("/")
+        hosts = r.peek(("services", "git"))
+        repos = hosts.get(service, {}).get("repos", {}) if isinstance(hosts, dict) else {}
+        if repo not in repos:
+            message = f"there is no repository {quoted(tree.remote)}"
+            r.fail((*at, "remote"), message, "write NAME/REPO of one under services.git")
+    return tree
 
 
 def _mounts(r: Reading, at: Keys) -> Mapping[Path, str]:

@@ -123,18 +123,6 @@ def reachable(
     return found, missing
 
 
-def ancestry(parents_of: Callable[[str], Sequence[str]], tip: str) -> set[str]:
-    """A commit and all commits before it, as far as ``parents_of`` knows them."""
-    found: set[str] = set()
-    todo = [tip]
-    while todo:
-        name = todo.pop()
-        if name not in found:
-            found.add(name)
-            todo.extend(parents_of(name))
-    return found
-
-
 def parents_in(objects: Mapping[str, Obj]) -> Callable[[str], Sequence[str]]:
     """Gives a commit's parents; none of what is no commit that is there."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from harness.case.model import Case
 from harness.evidence.model import (
@@ -50,6 +51,7 @@ class Recorded:
     own: Sequence[str]
     timeline: Sequence[Happening]
     host_moved: float
+    notes: Mapping[str, Any]
 
 
 def assemble(case: Case, wanted: Sequence[PathKey], screen: Screen, seen: Recorded) -> Evidence:
@@ -86,7 +88,7 @@ def assemble(case: Case, wanted: Sequence[PathKey], screen: Screen, seen: Record
         timeline=seen.timeline,
         attempts=got.attempts if got else {},
         clocks=Clocks(got.clock_reads if got else None, seen.host_moved),
-        notes={"unscanned": _unscanned(seen)},
+        notes={"unscanned": _unscanned(seen), **seen.notes},
     )
     return screened(evidence, screen)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from harness.live import meters
 from harness.live.assemble import Recorded, assemble
 from harness.live.collect import Collected, Wants, collect, watch_processes
 from harness.live.containment import shown, writable_parts
+from harness.live.pictures import Asked, Picture, asked, pairs, photograph
 from harness.live.repository import make_repository
 from harness.live.scene import Setting, sandbox_spec, staged
 from harness.live.stage import Stage
@@ -29,6 +30,14 @@ from verifiers.verdicts import Reason
 
 _SETTLE = 10.0
 Noted = Callable[[], AbstractContextManager[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What was there before the subject started: the trees, and pictures of repositories."""
+
+    listing: Listing
+    pictures: Mapping[str, Picture]
 
 
 @dataclass(slots=True)
@@ -68,17 +77,19 @@ class Attempt:
             stack.callback(self._note_failure, stage)
             self._prepare(stage)
             before = sandbox.listing()
+            repositories = asked((*case.stimulus, *case.expect))
+            pictures = photograph(sandbox, before, repositories)
             self.setting.journal.write(
                 "ready", home=len(before.home), workspace=len(before.workspace)
             )
             watching = meters.begin(stage, watched((*case.stimulus, *case.expect)))
+            wants = self._wants(launch, watching, repositories)
             with noted():
                 stage.play(case.steps)
             if stage.main is None:
                 return
             with noted():
                 self._prove_clock(stage)
-            wants = self._wants(launch, watching)
             processes, collected = Processes(observed=False), None
             with noted():
                 processes = watch_processes(stage, _patience(case))
@@ -86,7 +97,7 @@ class Attempt:
                 collected = collect(stage, before, wants)
             with noted():
                 _take_in(stage)
-            self._conclude(stage, wants, before, processes, collected)
+            self._conclude(stage, wants, Start(before, pictures), processes, collected)
 
     # -- before
 
@@ -99,8 +110,8 @@ class Attempt:
             if not shows(stage.place(), stage.wall.offset):
                 what = "a canary inside does not see the wall clock that was set"
                 raise Unavailable([Lack(Reason.CAPABILITY_MISSING, f"clock.wall: {what}")])
-        if case.workspace.git:
-            make_repository(stage)
+        if case.workspace.git is not None:
+            make_repository(stage, case)
 
     def _prove_clock(self, stage: Stage) -> None:
         """A clock that was set and that nothing of the subject has read has shown nothing."""
@@ -117,17 +128,24 @@ class Attempt:
 
     # -- after
 
-    def _wants(self, launch: Launch, watching: meters.Meters) -> Wants:
+    def _wants(
+        self, launch: Launch, watching: meters.Meters, repositories: Sequence[Asked]
+    ) -> Wants:
         case = self.setting.trial.case
-        paths = wanted((*case.stimulus, *case.expect))
-        scan = bool(self.setting.canaries)
-        return Wants(paths, tuple(launch.own), scan=scan, meters=watching, clock=shims_clock(case))
+        return Wants(
+            wanted((*case.stimulus, *case.expect)),
+            tuple(launch.own),
+            scan=bool(self.setting.canaries),
+            meters=watching,
+            clock=shims_clock(case),
+            repositories=repositories,
+        )
 
     def _conclude(
         self,
         stage: Stage,
         wants: Wants,
-        before: Listing,
+        start: Start,
         processes: Processes,
         collected: Collected | None,
     ) -> None:
@@ -135,8 +153,9 @@ class Attempt:
         case = self.setting.trial.case
         stage.services.close()
         stdout, stderr = stage.finish_outputs()
+        held = stage.services.held()
         recorded = Recorded(
-            before=before,
+            before=start.listing,
             collected=collected,
             whole_system="files.system" in self.setting.trial.capabilities,
             processes=processes,
@@ -151,6 +170,15 @@ class Attempt:
             own=wants.own,
             timeline=tuple(timeline(self.setting.journal.past(), stage.started)),
             host_moved=stage.host_clock.moved,
+            notes={
+                "git": pairs(
+                    start.pictures,
+                    collected.pictures if collected else None,
+                    wants.repositories,
+                    held.repositories,
+                ),
+                "services": held.services,
+            },
         )
         self.evidence = assemble(case, wants.paths, self.setting.screen, recorded)
 

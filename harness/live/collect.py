@@ -15,6 +15,7 @@ from harness.evidence.model import FileChange, Lingering, Processes, path_from_t
 from harness.faults.wall_clock import reads
 from harness.live import meters
 from harness.live.meters import Meters
+from harness.live.pictures import Asked, Picture, photograph
 from harness.live.stage import Stage
 from sandboxes import clock
 from sandboxes.base import Kind, Listing, Process, Root, Usage
@@ -37,6 +38,7 @@ class Wants:
         scan: whether every file that the subject made or changed is to be scanned.
         meters: what is watched for the subject's attempts.
         clock: whether a shim counts reads of the wall clock.
+        repositories: of which pictures are to be taken.
     """
 
     paths: Sequence[PathKey]
@@ -44,6 +46,7 @@ class Wants:
     scan: bool
     meters: Meters = field(default_factory=dict)
     clock: bool = False
+    repositories: Sequence[Asked] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,7 @@ class Collected:
         usage: the kernel's counters.
         attempts: what the meters show.
         clock_reads: by program; ``None`` without a shim.
+        pictures: of repositories that are folders, by their keys.
     """
 
     listing: Listing
@@ -69,6 +73,7 @@ class Collected:
     usage: Usage
     attempts: Mapping[str, Mapping[str, int] | None]
     clock_reads: Mapping[str, int] | None
+    pictures: Mapping[str, Picture]
 
 
 def watch_processes(stage: Stage, seconds: float) -> Processes:
@@ -118,6 +123,7 @@ def collect(stage: Stage, before: Listing, wants: Wants) -> Collected:
     changes = diff(before, listing, wants.own)
     journal.write("listed", home=len(listing.home), workspace=len(listing.workspace))
     copies = _copy_out(stage, listing, changes, wants)
+    pictures = photograph(sandbox, listing, wants.repositories)
     usage = sandbox.usage()
     attempts = meters.read(stage, wants.meters)
     clock_reads = dict(reads(stage.place())) if wants.clock else None
@@ -132,6 +138,7 @@ def collect(stage: Stage, before: Listing, wants: Wants) -> Collected:
         usage,
         attempts,
         clock_reads,
+        pictures,
     )
 
 

@@ -13,6 +13,7 @@ from harness.oracles.events import Events
 from harness.oracles.exit import Exit
 from harness.oracles.file import File
 from harness.oracles.files import Files
+from harness.oracles.git import Git
 from harness.oracles.home import Home
 from harness.oracles.network import Outward
 from harness.oracles.order import Order
@@ -26,6 +27,7 @@ _SIMPLE: Mapping[str, Oracle] = {
     "home": Home(),
     "files": Files(),
     "file": File(),
+    "git": Git(),
     "exit": Exit(),
     "output": Printed(),
     "processes": Lingerers(),

@@ -13,7 +13,7 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from harness.case.model import Fault
 from harness.evidence.model import ModelRecord, Request
@@ -160,6 +160,41 @@ class Peopled(HttpService, Protocol):
         """She; used in the loop's thread only."""
 
 
+class Hosted(Protocol):
+    """A repository that a service holds, as it was when it was asked for."""
+
+    def pictures(self, asked: Sequence[tuple[str, str]]) -> Mapping[str, Any]:
+        """Before and after, with what is at some paths of some refs, for the oracle ``git``."""
+
+
+@runtime_checkable
+class Hosting(HttpService, Protocol):
+    """A service that holds git repositories."""
+
+    def hosted(self) -> Mapping[str, Hosted]:
+        """Copies of them by name."""
+
+
+@runtime_checkable
+class Keeping(HttpService, Protocol):
+    """A service that holds something that its client made of it."""
+
+    def kept(self) -> Mapping[str, Any]:
+        """What it holds, in plain data."""
+
+
+class Held(NamedTuple):
+    """What the services of a trial hold.
+
+    Attributes:
+        repositories: git repositories, as ``NAME/REPO``.
+        services: what each of those holds that hold anything, by name, as plain data.
+    """
+
+    repositories: Mapping[str, Hosted]
+    services: Mapping[str, Any]
+
+
 #: Called for each counting request before it is answered: ``(service, number)``. A future
 #: that it gives is waited for, so that a fault due at request N is in force when N is served.
 Gatekeeper = Callable[[str, int], "Future[None] | None"]
@@ -184,6 +219,9 @@ class LiveServices(ServiceGate, Protocol):
         """Undeclared host names that were looked up, and how often."""
 
     def model(self) -> ModelRecord: ...
+
+    def held(self) -> Held:
+        """What the services hold by now."""
 
     def failure(self) -> BaseException | None:
         """The first bug of the harness that a request brought to light, or ``None``."""

@@ -17,12 +17,13 @@ from typing import Protocol, TypeVar
 from harness.case.model import Fault
 from harness.evidence.model import ModelRecord, Request
 from harness.faults.base import ReplyFault
-from harness.services.base import Incoming, ModelService, Peopled
+from harness.services.base import Held, Incoming, ModelService, Peopled
 from harness.services.board import Board
 from harness.services.cast import Cast
 from harness.services.chat.human import Human
 from harness.services.exchange import Desk
 from harness.services.http1 import Connection, Refusal
+from harness.services.keeping import held
 from harness.services.listening import Listener
 from harness.services.loss import Losses
 from harness.services.names import Names, Zone
@@ -106,6 +107,9 @@ class Live:
         if desk is None or not isinstance(desk.service, ModelService):
             return ModelRecord()
         return self._thread.call(desk.service.tally)
+
+    def held(self) -> Held:
+        return held(self._cast.services, self._thread.call)
 
     def failure(self) -> BaseException | None:
         return self._failure or self.recorder.failure

@@ -23,6 +23,17 @@ from sandboxes.base import Root
 from tests.unit.oracles.making import change, ran, request, state
 
 SAMPLES: dict[str, list[Any]] = {
+    "git": [
+        {"lost": "none", "clean": True},
+        {
+            "repo": "~/r",
+            "refs": {"main": "unchanged", "v": {"at": "start:main"}},
+            "commits": {"branch": "main", "exactly": 1, "at_least": 0, "at_most": 2},
+            "lost": {"none": ["untracked"]},
+        },
+        {"remote": "up/r", "contains": {"ref": "main", "path": "a", "equals": "", "matches": "x"}},
+        {"contains": {"path": "a", "absent": True}},
+    ],
     "home": ["untouched", {"untouched": True}, {"untouched": True, "allow": [".cache/**"]}],
     "files": [
         {"changed_only": ["src/**"]},
@@ -130,6 +141,12 @@ EVIDENCES = [
         timeline=[Happening(0.0, "step", "start", 1), Happening(0.1, "armed", "cut")],
         attempts={"/workspace/meter": {"on.run": 1}, "curl": None},
         clocks=Clocks({"date": 1}, 0.0),
+    ),
+    ran(notes={"git": {"workspace:.": {w: {"why": "a link"} for w in ("before", "after")}}}),
+    ran(
+        notes={
+            "git": {"workspace:.": {w: {"why": None, "there": False} for w in ("before", "after")}}
+        }
     ),
     Evidence(ended_by="deadline", secrets=(), network=Network(packets=0)),
 ]

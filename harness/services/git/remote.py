@@ -6,7 +6,7 @@ import base64
 import binascii
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from harness.case.model import ServiceDecl
@@ -41,6 +41,14 @@ class GitRemote:
     @property
     def name(self) -> str:
         return self._name
+
+    def hosted(self) -> Mapping[str, Repository]:
+        """Copies of the repositories, as they are now."""
+        return {name: repo.copy() for name, repo in self._repos.items()}
+
+    def kept(self) -> Mapping[str, Any]:
+        """What became of each repository."""
+        return {name: repo.account() for name, repo in self._repos.items()}
 
     def repositories(self) -> Mapping[str, Repository]:
         """Every repository by its name, as it is now."""

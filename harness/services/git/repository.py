@@ -11,11 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
+from harness.case.repo import CommitDecl, Files
+from harness.git.folder import Found
 from harness.git.history import (
     FILE,
     PROGRAM,
     Leaf,
-    ancestry,
     leaves,
     parents_in,
     peeled,
@@ -23,8 +24,10 @@ from harness.git.history import (
     write_commit,
     write_tree,
 )
+from harness.git.names import ancestry
 from harness.git.objects import Budget, Objects, TooMuch, Unreadable, put, read_pack
-from harness.services.git.declared import CommitDecl, Files, RepoDecl, Rules
+from harness.git.picture import picture
+from harness.services.git.declared import RepoDecl, Rules
 
 HEADS: Final = "refs/heads/"
 TAGS: Final = "refs/tags/"
@@ -235,6 +238,24 @@ class Repository:
         if not change.ref.startswith(HEADS) or NOTHING in (change.old, change.new):
             return False
         return change.old not in ancestry(parents_in(objects), change.new)
+
+    # -- evidence
+
+    def account(self) -> Mapping[str, Any]:
+        """Its refs, and what every push did to them."""
+        return {"refs": dict(self.refs), "foreign": list(self.foreign), "log": list(self.log)}
+
+    def pictures(self, asked: Sequence[tuple[str, str]]) -> Mapping[str, Any]:
+        """Before and after; before holds what somebody else committed meanwhile, too."""
+        tips = [*self.started.values(), *self.foreign]
+        old = {name: self.objects[name] for name in reachable(self.objects, tips)[0]}
+        head = HEADS + self.branch
+        before = Found(head=head, refs=dict(self.started), objects=old)
+        after = Found(head=head, refs=dict(self.refs), objects=dict(self.objects))
+        return {
+            "before": {**picture(before, {}, (), self.foreign), "remote": True},
+            "after": {**picture(after, {}, asked), "remote": True},
+        }
 
     # -- what can be asked for
 
