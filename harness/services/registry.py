@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from harness.case.model import ServiceDecl
 from harness.extension import Schema
-from harness.services import http, slack, telegram
+from harness.services import http, mcp, slack, telegram
 from harness.services.base import HttpService
 from harness.services.git import declared as git
 
@@ -49,6 +49,9 @@ SERVICES: Final[Mapping[str, ServiceKind]] = {
     "dns": ServiceKind("dns", "The name server: the services' names, and no others.", _ALWAYS),
     "http": ServiceKind(
         "http", "A scripted HTTP upstream.", http.SCHEMA, http.HttpUpstream, http.parse
+    ),
+    "mcp": ServiceKind(
+        "mcp", "An MCP server with scripted tools.", mcp.SCHEMA, mcp.McpServer, mcp.parse
     ),
     "git": ServiceKind("git", "A bare git remote over HTTP.", git.SCHEMA, _git, git.parse),
     "telegram": ServiceKind(
