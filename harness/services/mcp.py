@@ -218,7 +218,11 @@ class McpServer:
         count = len(self._state.calls)
         headers: dict[str, str] = {}
         try:
-            reply = {"jsonrpc": "2.0", "id": message["id"], **self._done(message)}
+            reply: Mapping[str, Any] = {
+                "jsonrpc": "2.0",
+                "id": message["id"],
+                **self._done(message),
+            }
         except Wrong as wrong:
             reply = _error(message["id"], wrong)
         if message["method"] == "initialize" and "result" in reply:
@@ -245,7 +249,8 @@ class McpServer:
                 return {"result": {"tools": [tool.shown for tool in self._tools()]}}
             case "tools/call":
                 return self._call(params)
-        raise Wrong(_NO_METHOD, f"Method not found: {method}")
+            case _:
+                raise Wrong(_NO_METHOD, f"Method not found: {method}")
 
     def _introduction(self, version: Any) -> Mapping[str, Any]:
         told: dict[str, Any] = {
