@@ -1,17 +1,10 @@
-"""What a watched program attempts: which calls are looked at, and what is counted of them."""
+"""What watched programs attempted on a path, as it is counted from outside."""
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-
-
-class Watch(enum.StrEnum):
-    """Kinds of system calls that can be watched; what a sandbox is made without costs nothing."""
-
-    NAMES = "names"  # that name a path
-    LOCKS = "locks"  # that lock a file: fcntl and flock
 
 
 class Depth(enum.StrEnum):

@@ -21,10 +21,11 @@ from typing import Protocol
 from sandboxes.attempts import Act as Act
 from sandboxes.attempts import Attempts as Attempts
 from sandboxes.attempts import Depth as Depth
-from sandboxes.attempts import Watch as Watch
 from sandboxes.capabilities import CAPABILITIES as CAPABILITIES
 from sandboxes.capabilities import Capability as Capability
 from sandboxes.capabilities import Probe as Probe
+from sandboxes.rules import Rule as Rule
+from sandboxes.rules import Watch as Watch
 
 AGENT_HOME = "/home/agent"
 WORKSPACE = "/workspace"
@@ -430,17 +431,37 @@ class Sandbox(Protocol):
         What the subject has touched since stays as it is.
         """
 
+    def alias(self, root: Root, path: str, name: str) -> None:
+        """Give a file a second name in its folder (a hard link).
+
+        Raises:
+            SandboxError: there is no such file, or something has that name.
+        """
+
+    def drop_alias(self, root: Root, path: str, name: str) -> None:
+        """Take the second name away, unless another file has it since."""
+
     def remount(self, path: str, *, read_only: bool) -> None:
         """Make the home, the workspace or ``/tmp`` read-only, or writable again."""
 
     def resize(self, free: int | None) -> None:
         """Leave ``free`` bytes on the private file system; ``None`` gives back the limit."""
 
-    def limit(self, *, memory: int | None = None, pids: int | None = None) -> None:
-        """Change a limit while it runs."""
+    def limit(
+        self,
+        *,
+        memory: int | None = None,
+        pids: int | None = None,
+        descriptors: int | None = None,
+    ) -> None:
+        """Change a limit while it runs.
+
+        ``descriptors`` is how many each process may have open, of those that live and of those
+        that start later.
+        """
 
     def reset_limit(self, name: str) -> None:
-        """Give back the limit that it was made with: ``memory`` or ``pids``."""
+        """Give back the limit that it was made with: ``memory``, ``pids`` or ``descriptors``."""
 
     def listen(self, where: Listen) -> socket.socket:
         """Bind another address inside.
@@ -470,6 +491,23 @@ class Sandbox(Protocol):
 
     def attempts(self, path: str) -> Attempts:
         """The count so far of a path that is watched."""
+
+    def intercept(self, rule: Rule) -> int:
+        """Have calls of watched programs answered by a rule from now on; gives its number.
+
+        Of several rules for one call, the first decides, and the longest wait counts.
+
+        Raises:
+            AddressInUse: something inside has the address that is to be taken.
+            SandboxError: the sandbox was made without watching what the rule is about, or
+                there is nothing at the path that is to be swapped.
+        """
+
+    def met(self, number: int) -> Mapping[str, int]:
+        """What a rule did so far; each says what it counts. What did not happen is left out."""
+
+    def release(self, number: int) -> Mapping[str, int]:
+        """End a rule and undo what it did; gives what it did."""
 
     def usage(self) -> Usage: ...
 

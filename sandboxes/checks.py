@@ -13,11 +13,11 @@ import select
 import signal
 import socket
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
-from sandboxes import clock, wall
-from sandboxes.base import AGENT, ROOT, Act, Attempts, Limits, Listen, ProcessSpec, Sandbox
+from sandboxes import checks_of_calls, clock, wall
+from sandboxes.base import AGENT, ROOT, Limits, Listen, ProcessSpec
+from sandboxes.bench import PATIENCE, Bench, Missing, expect
 from sandboxes.capabilities import CAPABILITIES
 
 LIMITS = Limits(memory=48 << 20, pids=24, disk=8 << 20)
@@ -27,108 +27,45 @@ WEB = Listen("127.0.0.1", 80)
 ZONE, _ZONE_SHOWN = "Asia/Kathmandu", "+0545"
 _YEARS = 10 * 365 * 86400
 _OUTSIDE = "192.0.2.1"  # reserved for documentation
-_PATIENCE = 2.0
-
-
-class Missing(Exception):
-    """A capability is not there; the message says why."""
-
-
-@dataclass(slots=True)
-class Bench:
-    """A sandbox under examination."""
-
-    sandbox: Sandbox
-    grade: str
-
-    def run(self, *argv: str, user: str = "agent", watched: bool = False) -> tuple[int | None, str]:
-        """Run a program to its end; its code and what it wrote."""
-        reading, writing = os.pipe()
-        with os.fdopen(reading, "rb") as output:
-            try:
-                number = self.start(*argv, fd=writing, user=user, watched=watched)
-            finally:
-                os.close(writing)
-            code = self.end(number)
-            os.set_blocking(reading, False)
-            return code, (output.read() or b"").decode("utf-8", "replace")
-
-    def end(self, number: int) -> int | None:
-        """Wait for one program; its code, or ``None`` where a signal ended it."""
-        while ended := self.sandbox.wait(_PATIENCE):
-            if ended.process == number:  # and not one that a check left behind
-                return ended.exit_code
-        raise Missing(f"a program did not end within {_PATIENCE:g} s")
-
-    def start(self, *argv: str, fd: int, user: str = "agent", watched: bool = False) -> int:
-        """Start a program with both streams on one descriptor."""
-        env = {"PATH": "/usr/bin:/bin", "HOME": "/home/agent", "LC_ALL": "C"}
-        return self.sandbox.start(ProcessSpec(argv, env, fd, fd, user=user, watched=watched))
-
 
 Check = Callable[[Bench], str]
 
 
-def _expect(truth: bool, why: str) -> None:
-    if not truth:
-        raise Missing(why)
-
-
 def _zone(bench: Bench) -> str:
     _, shown = bench.run("date", "+%z")
-    _expect(shown.strip() == _ZONE_SHOWN, f"{ZONE} showed as {shown.strip()!r}")
+    expect(shown.strip() == _ZONE_SHOWN, f"{ZONE} showed as {shown.strip()!r}")
     return "/etc/localtime"
 
 
 def _wall(bench: Bench) -> str:
-    _expect(wall.built() is not None, "the preload shim is not built")
+    expect(wall.built() is not None, "the preload shim is not built")
     bench.sandbox.set_wall_clock(_YEARS * 10**9)
     _, shown = bench.run("env", "-i", "/bin/date", "+%s")
     bench.sandbox.set_wall_clock(0)
     off = int(shown.strip() or 0) - clock.wall() - _YEARS
-    _expect(abs(off) < 60, f"date was {off:.0f} s off the wanted time")
+    expect(abs(off) < 60, f"date was {off:.0f} s off the wanted time")
     return "preload shim over the real-time clocks; static programs keep real time"
 
 
 def _separate(bench: Bench) -> str:
-    _expect(bench.grade == "root", "every user inside is the user who started this")
+    expect(bench.grade == "root", "every user inside is the user who started this")
     code, uid = bench.run("id", "-u")
-    _expect(code == 0 and int(uid) != 0, f"the agent's uid is {uid.strip()}")
+    expect(code == 0 and int(uid) != 0, f"the agent's uid is {uid.strip()}")
     return f"kernel uid {uid.strip()}"
 
 
 def _root(bench: Bench) -> str:
     code, uid = bench.run("id", "-u", user=ROOT)
-    _expect(code == 0 and uid.strip() == "0", f"a step as root ran as {uid.strip()!r}")
+    expect(code == 0 and uid.strip() == "0", f"a step as root ran as {uid.strip()!r}")
     return "kernel uid 0 without capabilities"
 
 
 def _system(bench: Bench) -> str:
     code, _ = bench.run("touch", "/etc/shakeout-probe", user=ROOT)
-    _expect(code == 0, "root of the sandbox cannot write /etc")
+    expect(code == 0, "root of the sandbox cannot write /etc")
     changed = {change.path for change in bench.sandbox.listing().system}
-    _expect("/etc/shakeout-probe" in changed, "a new file in /etc was not recorded")
+    expect("/etc/shakeout-probe" in changed, "a new file in /etc was not recorded")
     return "upper layer of an overlay"
-
-
-def _attempts(bench: Bench) -> str:
-    path = "/workspace/nowhere"
-    bench.sandbox.watch(path)
-    bench.run("cat", path)
-    _expect(bench.sandbox.attempts(path) == Attempts(), "an unwatched program was counted")
-    code, _ = bench.run("cat", "nowhere", watched=True)
-    counted = bench.sandbox.attempts(path)
-    _expect(code == 1 and counted.count() > 0, f"cat ended with {code} and was counted {counted}")
-    return "a seccomp filter whose calls the keeper looks at, and lets go on"
-
-
-def _locks(bench: Bench) -> str:
-    path = "/workspace/lock"
-    bench.sandbox.watch(path)
-    code, _ = bench.run("flock", "lock", "true", watched=True)
-    counted = bench.sandbox.attempts(path).count([Act.LOCK])
-    _expect((code, counted) == (0, 1), f"flock ended with {code} and was counted {counted} times")
-    return "the same filter, on fcntl and flock"
 
 
 def _nameless(bench: Bench) -> str:
@@ -136,8 +73,8 @@ def _nameless(bench: Bench) -> str:
     nameless, _ = bench.run("id", "-un")
     bench.sandbox.name_agent(named=True)
     _, name = bench.run("id", "-un")
-    _expect(nameless == 1, f"id -un ended with {nameless} where there was no entry")
-    _expect(name.strip() == AGENT, f"the agent was called {name.strip()!r} afterwards")
+    expect(nameless == 1, f"id -un ended with {nameless} where there was no entry")
+    expect(name.strip() == AGENT, f"the agent was called {name.strip()!r} afterwards")
     return "another password file"
 
 
@@ -149,7 +86,7 @@ def _inspected(bench: Bench) -> str:
         spec = ProcessSpec(["cat"], env, writing, writing, stdin=reading, inspected=True)
         number = bench.sandbox.start(spec)
         began = bench.sandbox.beginning(number)
-        end = clock.monotonic() + _PATIENCE
+        end = clock.monotonic() + PATIENCE
         while not bench.sandbox.waiting(pipe) and clock.monotonic() < end:
             clock.sleep(0.001)
         waits = bench.sandbox.waiting(pipe)
@@ -158,15 +95,15 @@ def _inspected(bench: Bench) -> str:
     finally:
         os.close(reading)
         os.close(writing)
-    _expect(began is not None and began.env == env, f"its beginning showed as {began}")
-    _expect(waits == 1, f"{waits} threads waited for the pipe")
+    expect(began is not None and began.env == env, f"its beginning showed as {began}")
+    expect(waits == 1, f"{waits} threads waited for the pipe")
     return "a look between execve and the first instruction, and /proc/PID/syscall"
 
 
 def _no_network(bench: Bench) -> str:
     _, text = bench.run("cat", "/proc/net/dev")
     names = {line.split(":")[0].strip() for line in text.splitlines() if ":" in line}
-    _expect(names == {"lo"}, f"devices inside: {sorted(names)}")
+    expect(names == {"lo"}, f"devices inside: {sorted(names)}")
     return "a network namespace with a loopback device alone"
 
 
@@ -176,7 +113,7 @@ def _connect(bench: Bench, host: str, port: int) -> int | None:
 
 def _services(bench: Bench) -> str:
     listener = bench.sandbox.listeners[WEB]
-    listener.settimeout(_PATIENCE)
+    listener.settimeout(PATIENCE)
     with Path(os.devnull).open("wb") as null:
         number = bench.start(
             "bash",
@@ -188,7 +125,7 @@ def _services(bench: Bench) -> str:
         with connection:
             connection.sendall(b"hello\n")
             code = bench.end(number)
-    _expect(code == 0, "what was sent from outside did not arrive")
+    expect(code == 0, "what was sent from outside did not arrive")
     return "a listener of the sandbox's network namespace, handed out as a descriptor"
 
 
@@ -200,8 +137,8 @@ def _counter(bench: Bench) -> str:
         while packets.recv(256):
             pass
     _connect(bench, _OUTSIDE, 9)
-    _expect(bool(select.select([packets], [], [], 0.2)[0]), f"a packet to {_OUTSIDE} was not seen")
-    _expect(packets.recv(256)[16:20] == socket.inet_aton(_OUTSIDE), "another packet was seen")
+    expect(bool(select.select([packets], [], [], 0.2)[0]), f"a packet to {_OUTSIDE} was not seen")
+    expect(packets.recv(256)[16:20] == socket.inet_aton(_OUTSIDE), "another packet was seen")
     return "a filtered packet socket on the loopback device"
 
 
@@ -209,7 +146,7 @@ def _disk(bench: Bench) -> str:
     code, _ = bench.run("dd", "if=/dev/zero", "of=big", "bs=1M", f"count={LIMITS.disk >> 19}")
     held = sum(entry.size for entry in bench.sandbox.listing().workspace.values())
     bench.run("rm", "big")
-    _expect(
+    expect(
         code != 0 and held <= LIMITS.disk,
         f"{held} bytes were written, the limit is {LIMITS.disk}",
     )
@@ -221,7 +158,7 @@ def _resize(bench: Bench) -> str:
     full, _ = bench.run("sh", "-c", "echo x > y")
     bench.sandbox.resize(None)
     free, _ = bench.run("sh", "-c", "echo x > y")
-    _expect(full != 0 and free == 0, f"a write gave {full} when full and {free} afterwards")
+    expect(full != 0 and free == 0, f"a write gave {full} when full and {free} afterwards")
     return "remount of the private file system"
 
 
@@ -230,7 +167,7 @@ def _remount(bench: Bench) -> str:
     fixed, _ = bench.run("touch", "/workspace/z")
     bench.sandbox.remount("/workspace", read_only=False)
     free, _ = bench.run("touch", "/workspace/z")
-    _expect(fixed != 0 and free == 0, f"touch gave {fixed} when read-only and {free} afterwards")
+    expect(fixed != 0 and free == 0, f"touch gave {fixed} when read-only and {free} afterwards")
     return "remount of the bind mount"
 
 
@@ -239,15 +176,15 @@ def _freeze(bench: Bench) -> str:
     with os.fdopen(reading, "rb", buffering=0) as output:
         bench.start("sh", "-c", "while :; do echo x; sleep 0.002; done", fd=writing)
         os.close(writing)
-        _expect(bool(select.select([reading], [], [], _PATIENCE)[0]), "the program never wrote")
+        expect(bool(select.select([reading], [], [], PATIENCE)[0]), "the program never wrote")
         bench.sandbox.freeze()
         output.read(1 << 16)
         still = bool(select.select([reading], [], [], 0.01)[0])
         bench.sandbox.thaw()
-        goes_on = bool(select.select([reading], [], [], _PATIENCE)[0])
+        goes_on = bool(select.select([reading], [], [], PATIENCE)[0])
         bench.sandbox.kill()
-    bench.sandbox.wait(_PATIENCE)
-    _expect(
+    bench.sandbox.wait(PATIENCE)
+    expect(
         not still and goes_on,
         f"frozen it {'wrote' if still else 'was silent'}, thawed it {'wrote' if goes_on else 'was silent'}",
     )
@@ -259,7 +196,7 @@ def _pids(bench: Bench) -> str:
         "sh", "-c", f"i=0; while [ $i -lt {LIMITS.pids * 2} ]; do sleep 9 & i=$((i+1)); done"
     )
     there = len(bench.sandbox.processes())
-    _expect(code != 0 and there <= LIMITS.pids, f"{there} processes, the limit is {LIMITS.pids}")
+    expect(code != 0 and there <= LIMITS.pids, f"{there} processes, the limit is {LIMITS.pids}")
     return (
         "cgroup"
         if bench.sandbox.usage().pids_refused is not None
@@ -269,17 +206,17 @@ def _pids(bench: Bench) -> str:
 
 def _memory(bench: Bench) -> str:
     before = bench.sandbox.usage().oom_kills
-    _expect(before is not None, "there is no control group for memory")
+    expect(before is not None, "there is no control group for memory")
     code, _ = bench.run("tail", "/dev/zero")  # it looks for a line end, and keeps all until then
     after = bench.sandbox.usage().oom_kills or 0
-    _expect(code is None and after > (before or 0), f"a program without bounds ended with {code}")
+    expect(code is None and after > (before or 0), f"a program without bounds ended with {code}")
     return "memory cgroup, swap included"
 
 
 def _nest(bench: Bench) -> str:
     inner = "bwrap --unshare-all --ro-bind / / --proc /proc --dev /dev --tmpfs /tmp"
     code, said = bench.run(*inner.split(), "touch", "/tmp/made")  # noqa: S108 - a path inside
-    _expect(code == 0, f"bubblewrap inside ended with {code}: {said.strip()}")
+    expect(code == 0, f"bubblewrap inside ended with {code}: {said.strip()}")
     return "user namespaces with mounts of their own, tried by bubblewrap inside"
 
 
@@ -290,14 +227,18 @@ CHECKS: Mapping[str, Check] = {
     "user.separate": _separate,
     "user.root": _root,
     "files.system": _system,
-    "files.attempts": _attempts,
-    "files.locks": _locks,
+    "files.attempts": checks_of_calls.attempts,
+    "files.locks": checks_of_calls.locks,
+    "files.answers": checks_of_calls.answers,
+    "files.holds": checks_of_calls.holds,
+    "process.descriptors": checks_of_calls.descriptors,
     "user.nameless": _nameless,
     "processes.inspected": _inspected,
     "network.none": _no_network,
     "network.services": _services,
     "network.low-ports": _services,
     "network.counter": _counter,
+    "network.binds": checks_of_calls.binds,
     "limits.disk": _disk,
     "disk.resize": _resize,
     "remount": _remount,

@@ -23,6 +23,7 @@ from sandboxes.base import (
     Process,
     ProcessSpec,
     Root,
+    Rule,
     SystemChange,
     Usage,
 )
@@ -30,6 +31,7 @@ from sandboxes.channel import Channel
 from sandboxes.entries import Entries, item
 from sandboxes.errors import SandboxLost
 from sandboxes.leaving import Leaving
+from sandboxes.rules import request
 
 _ANSWER_SECONDS = 10.0
 _LISTING_SECONDS = 600.0
@@ -186,6 +188,14 @@ class KeptSandbox(Leaving):
         """Bring what was taken back to its place."""
         self._ask("put_back", root=root.value, path=path)
 
+    def alias(self, root: Root, path: str, name: str) -> None:
+        """Give a file a second name."""
+        self._ask("alias", root=root.value, path=path, name=name)
+
+    def drop_alias(self, root: Root, path: str, name: str) -> None:
+        """Take the second name away."""
+        self._ask("drop_alias", root=root.value, path=path, name=name)
+
     def remount(self, path: str, *, read_only: bool) -> None:
         """Make the home, the workspace or ``/tmp`` read-only, or writable again."""
         self._ask("remount", path=path, read_only=read_only)
@@ -194,9 +204,15 @@ class KeptSandbox(Leaving):
         """Leave ``free`` bytes on the private file system."""
         self._ask("resize", free=free)
 
-    def limit(self, *, memory: int | None = None, pids: int | None = None) -> None:
+    def limit(
+        self,
+        *,
+        memory: int | None = None,
+        pids: int | None = None,
+        descriptors: int | None = None,
+    ) -> None:
         """Change a limit while it runs."""
-        self._ask("limit", memory=memory, pids=pids)
+        self._ask("limit", memory=memory, pids=pids, descriptors=descriptors)
 
     def reset_limit(self, name: str) -> None:
         """Give back a limit that it was made with."""
@@ -227,6 +243,18 @@ class KeptSandbox(Leaving):
         counts = self._ask("attempts", path=path)["counts"]
         pairs = {name.partition(".")[::2]: number for name, number in counts.items()}
         return Attempts({(Depth(depth), Act(act)): n for (depth, act), n in pairs.items()})
+
+    def intercept(self, rule: Rule) -> int:
+        """Have calls answered by a rule."""
+        return int(self._ask("intercept", **request(rule))["number"])
+
+    def met(self, number: int) -> Mapping[str, int]:
+        """What a rule did so far."""
+        return dict(self._ask("met", number=number)["met"])
+
+    def release(self, number: int) -> Mapping[str, int]:
+        """End a rule."""
+        return dict(self._ask("release", number=number)["met"])
 
     def usage(self) -> Usage:
         """The kernel's counters."""

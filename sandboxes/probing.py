@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from sandboxes import wall
 from sandboxes.base import SandboxSpec, Site, Watch
+from sandboxes.bench import Bench, Missing
 from sandboxes.capabilities import Capability
-from sandboxes.checks import CHECKS, LIMITS, NEST, WEB, ZONE, Bench, Missing
+from sandboxes.checks import CHECKS, LIMITS, NEST, WEB, ZONE
 from sandboxes.errors import SandboxError
 
 _AS_ROOT = "run as root"
@@ -21,6 +22,10 @@ _REMEDIES: Mapping[str, str] = {
     "files.system": _AS_ROOT,
     "files.attempts": "Linux 5.5 or later on x86_64 or aarch64",
     "files.locks": "Linux 5.5 or later on x86_64 or aarch64",
+    "files.answers": "Linux 5.6 or later on x86_64 or aarch64",
+    "files.holds": "Linux 5.6 or later on x86_64 or aarch64",
+    "process.descriptors": "Linux 5.5 or later on x86_64 or aarch64",
+    "network.binds": "Linux 5.6 or later on x86_64 or aarch64, and apt-get install perl-base",
     "user.separate": _AS_ROOT,
     "user.root": _AS_ROOT,
     "processes.inspected": "Linux on x86_64 or aarch64; kernel.yama.ptrace_scope below 3",

@@ -16,8 +16,19 @@ from sandboxes.errors import SandboxError
 #: The capabilities of which the proofs need one or more.
 ATTEMPTS = "files.attempts"
 LOCKS = "files.locks"
+ANSWERS = "files.answers"
+HOLDS = "files.holds"
+DESCRIPTORS = "process.descriptors"
+BINDS = "network.binds"
 #: Which calls have to be watched for a capability.
-WATCHED: Mapping[str, Sequence[Watch]] = {ATTEMPTS: (Watch.NAMES,), LOCKS: (Watch.LOCKS,)}
+WATCHED: Mapping[str, Sequence[Watch]] = {
+    ATTEMPTS: (Watch.NAMES,),
+    LOCKS: (Watch.LOCKS,),
+    ANSWERS: (Watch.NAMES, Watch.DATA),
+    HOLDS: (Watch.HOLD,),
+    DESCRIPTORS: (Watch.DESCRIPTORS,),
+    BINDS: (Watch.BINDS,),
+}
 
 #: What is done by name, and not through a descriptor.
 BY_NAME = (Act.LOOK, Act.READ, Act.RUN, Act.WRITE, Act.NAME)

@@ -7,10 +7,15 @@ from harness.faults.base import FaultTable
 from harness.faults.clock_set import Set, Step
 from harness.faults.clock_turn import DaylightChange, LeapDay
 from harness.faults.clock_zone import Zone
+from harness.faults.filesystem_case_collision import CaseCollision
 from harness.faults.filesystem_full import Full
+from harness.faults.filesystem_io_error import IoError
 from harness.faults.filesystem_missing_path import MissingPath
 from harness.faults.filesystem_permission import Permission
 from harness.faults.filesystem_read_only import ReadOnly
+from harness.faults.filesystem_slow import Slow as SlowFiles
+from harness.faults.filesystem_symlink_swap import SymlinkSwap
+from harness.faults.filesystem_torn_write import TornWrite
 from harness.faults.human_denial import Denial
 from harness.faults.human_late_answer import LateAnswer
 from harness.faults.human_no_answer import NoAnswer
@@ -47,7 +52,9 @@ from harness.faults.model_wrong_usage import WrongUsage
 from harness.faults.network_cut import Cut
 from harness.faults.network_latency import Latency
 from harness.faults.network_loss import Loss
+from harness.faults.network_port_taken import PortTaken
 from harness.faults.network_refuse import Refuse
+from harness.faults.process_fd_limit import FdLimit
 from harness.faults.process_lingering_children import LingeringChildren
 from harness.faults.process_missing_executable import MissingExecutable
 from harness.faults.process_out_of_memory import OutOfMemory
@@ -106,14 +113,21 @@ FAULTS: FaultTable = {
         PidLimit(),
         MissingExecutable(),
         LingeringChildren(),
+        FdLimit(),
         Full(),
         ReadOnly(),
         Permission(),
         MissingPath(),
+        IoError(),
+        TornWrite(),
+        SlowFiles(),
+        SymlinkSwap(),
+        CaseCollision(),
         Cut(),
         Refuse(),
         Latency(),
         Loss(),
+        PortTaken(),
         network_name.NOT_FOUND,
         network_name.SILENT,
         Set(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from harness.case import grammar
@@ -38,6 +39,18 @@ def bytes_of(written: str | int) -> int:
 def duration(description: str, **more: Any) -> Schema:
     """A duration such as ``2s``."""
     return {"type": "string", "format": "duration", "description": description, **more}
+
+
+def some_of(description: str, names: Sequence[str], default: Sequence[str]) -> Schema:
+    """A list of some of these names, each once."""
+    return {
+        "type": "array",
+        "items": {"enum": [str(name) for name in names]},
+        "minItems": 1,
+        "uniqueItems": True,
+        "default": [str(name) for name in default],
+        "description": description,
+    }
 
 
 def path_inside(description: str) -> Schema:

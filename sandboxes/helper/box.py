@@ -17,6 +17,7 @@ from typing import Any
 
 from sandboxes.helper import (
     accounts,
+    descriptors,
     groups,
     kernel,
     left,
@@ -61,10 +62,12 @@ class Box:
     namespace: int = -1  # the mount namespace inside
     frozen: bool = False
     watcher: watch.Watcher | None = None
+    descriptors: descriptors.Descriptors | None = None
     taken: taken.Taken = field(default_factory=lambda: taken.Taken(stage.TAKEN))
     left: left.Left = field(default_factory=lambda: left.Left(stage.TAKEN))
     names: accounts.Accounts = field(default_factory=accounts.Accounts)
     programs: programs.Programs = field(default_factory=programs.Programs)
+    aliases: dict[tuple[str, str, str], os.stat_result] = field(default_factory=dict)
     changed: dict[tuple[str, str], tuple[int, rows.Row]] = field(default_factory=dict)
 
     def build(

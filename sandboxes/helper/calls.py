@@ -8,9 +8,10 @@ and times apart (a read-only remount is refused while one is open for writing).
 from __future__ import annotations
 
 import fcntl
+import mmap
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from sandboxes.helper import numbers
 from sandboxes.helper.kernel import MACHINE
@@ -21,8 +22,14 @@ AT_SYMLINK_NOFOLLOW = 0x100
 _AT_SYMLINK_FOLLOW = 0x400
 CREAT_FLAGS = os.O_CREAT | os.O_WRONLY | os.O_TRUNC
 _F_SETLK, _F_SETLKW, _F_OFD_SETLK, _F_OFD_SETLKW = 6, 7, 37, 38
+_F_DUPFD, _F_DUPFD_CLOEXEC = 0, 1030
 _F_UNLCK = 2
+_LOW = 0xFFFFFFFF
 _TYPE = 0xFFFF  # of a lock: the first field behind the pointer of fcntl
+#: What is done to an open file, and what rules call it.
+_ON_OPEN: Mapping[str, str] = {
+    f"{verb}s": verb for verb in ("read", "write", "fsync", "truncate", "list", "map")
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +41,18 @@ class Named:
         text: where the pointer to the path is; -1: it is what ``folder`` is open on.
         act: what is done to it: ``look``, ``run``, ``write``, ``make`` (a name that is not
             there yet), ``drop`` (one that is), ``put`` (either), or ``open``, ``access``,
-            ``lock`` and ``flock``, where the flags say it.
+            ``lock`` and ``flock``, where the flags say it. What is done to an open file ends
+            in an s: ``reads``, ``writes``, ``fsyncs``, ``truncates``, ``lists`` or ``maps``.
     """
 
     folder: int
     text: int
     act: str
+
+    @property
+    def verb(self) -> str:
+        """What a rule calls it, where it is done to an open file; else empty."""
+        return _ON_OPEN.get(self.act, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +67,8 @@ class Call:
         at: where ``AT_`` flags are that say otherwise.
         spared: an argument and bits of it with which it is not asked about.
         only: an argument and the values of it with which alone it is.
+        verb: what a rule calls it; empty where the act of each path says it.
+        makes: how many descriptors it makes.
     """
 
     paths: tuple[Named, ...]
@@ -63,6 +78,8 @@ class Call:
     at: int = -1
     spared: tuple[int, int] = (-1, 0)
     only: tuple[int, tuple[int, ...]] = (-1, ())
+    verb: str = ""
+    makes: int = 0
 
     def follows(self, arguments: tuple[int, ...]) -> bool:
         """Whether this one follows a link that is the last name."""
@@ -85,10 +102,10 @@ def act(named: Named, flags: int, *, there: bool, folder: bool) -> str:
         folder: whether the folder is there that it is in.
 
     Returns:
-        The act; empty for a lock that is given up.
+        The act; empty for a lock that is given up, and for what is done to an open file.
     """
-    if named.act in _UNLOCKS:
-        return "" if _UNLOCKS[named.act](flags) else "lock"
+    if named.verb or named.act in _UNLOCKS:
+        return "" if named.verb or _UNLOCKS[named.act](flags) else "lock"
     if named.act == "open":
         return _opened(flags, there=there, folder=folder)
     if named.act in {"make", "put"}:
@@ -140,7 +157,7 @@ def _two_at(first: str, second: str) -> tuple[Named, ...]:
     return (Named(0, 1, first), Named(2, 3, second))
 
 
-_NAMES: Mapping[str, Call] = {
+_PLAIN: Mapping[str, Call] = {
     "open": Call(_plain("open"), flags=1),
     "openat": Call(_at("open"), flags=2),
     "openat2": Call(_at("open"), flags=2, behind=True),
@@ -186,20 +203,85 @@ _NAMES: Mapping[str, Call] = {
     "futimesat": Call(_at("write")),
     "utimensat": Call(_at("write"), at=3),
 }
+#: What rules call them.
+_VERBS: Mapping[str, str] = {
+    "open": "open openat openat2 creat",
+    "look": "stat lstat newfstatat statx statfs access faccessat faccessat2 readlink readlinkat",
+    "run": "execve execveat chdir",
+    "make": "mkdir mkdirat mknod mknodat link linkat symlink symlinkat",
+    "unlink": "unlink unlinkat rmdir",
+    "rename": "rename renameat renameat2",
+    "truncate": "truncate",
+    "change": "chmod fchmod fchmodat fchmodat2 chown lchown fchown fchownat "
+    "utime utimes futimesat utimensat",
+}
+_NAMES: Mapping[str, Call] = {
+    name: replace(_PLAIN[name], verb=verb, makes=int(verb == "open"))
+    for verb, names in _VERBS.items()
+    for name in names.split()
+}
+assert set(_NAMES) == set(_PLAIN)  # noqa: S101 - a call without a verb would escape every rule
 _SETTING = (_F_SETLK, _F_SETLKW, _F_OFD_SETLK, _F_OFD_SETLKW)
 _LOCKS: Mapping[str, Call] = {
     "fcntl": Call((Named(0, -1, "lock"),), flags=2, behind=True, only=(1, _SETTING)),
     "flock": Call((Named(0, -1, "flock"),), flags=1),
 }
-#: Which calls each kind of watch is about.
-KINDS: Mapping[str, frozenset[str]] = {
-    "names": frozenset(_NAMES),
-    "locks": frozenset(_LOCKS),
+
+
+def _open(verb: str, descriptor: int = 0) -> Call:
+    return Call((Named(descriptor, -1, verb),))
+
+
+def _copy(source: int, target: int) -> Call:
+    return Call((Named(source, -1, "reads"), Named(target, -1, "writes")))
+
+
+#: Of these, the act says what rules call them: ``reads`` is ``read``.
+_DATA: Mapping[str, Call] = {
+    **{name: _open("reads") for name in ("read", "pread64", "readv", "preadv", "preadv2")},
+    **{name: _open("writes") for name in ("write", "pwrite64", "writev", "pwritev", "pwritev2")},
+    **{name: _open("fsyncs") for name in ("fsync", "fdatasync", "sync_file_range", "syncfs")},
+    **{name: _open("truncates") for name in ("ftruncate", "fallocate")},
+    **{name: _open("lists") for name in ("getdents", "getdents64")},
+    "mmap": Call((Named(4, -1, "maps"),), spared=(3, mmap.MAP_ANONYMOUS)),
+    "sendfile": _copy(1, 0),
+    "splice": _copy(0, 2),
+    "copy_file_range": _copy(0, 2),
 }
-_CALLS: Mapping[str, Call] = {**_NAMES, **_LOCKS}
+_OPENING = ("open", "openat", "openat2", "creat")
+_ONE = (
+    "socket dup accept accept4 epoll_create epoll_create1 eventfd eventfd2 signalfd signalfd4 "
+    "timerfd_create inotify_init inotify_init1 memfd_create pidfd_open pidfd_getfd"
+)
+_DESCRIPTORS: Mapping[str, Call] = {
+    **{name: _NAMES[name] for name in _OPENING},
+    **{name: Call((), makes=1) for name in _ONE.split()},
+    **{name: Call((), makes=2) for name in ("pipe", "pipe2", "socketpair")},
+    "fcntl": Call((), only=(1, (_F_DUPFD, _F_DUPFD_CLOEXEC)), makes=1),
+}
+#: Which calls each kind of watch is about.
+KINDS: Mapping[str, Mapping[str, Call]] = {
+    "names": _NAMES,
+    "locks": _LOCKS,
+    "data": _DATA,
+    "descriptors": _DESCRIPTORS,
+    "binds": {"bind": Call(())},
+}
 
 
-def calls(machine: str = MACHINE) -> Mapping[int, Call]:
-    """Every call that can be watched, by number; empty where the numbers are not known."""
+def calls(machine: str = MACHINE) -> Mapping[int, tuple[Call, ...]]:
+    """What each number can be, told apart by ``only``; empty where the numbers are not known."""
     _, known = numbers.MACHINES.get(machine, (0, {}))
-    return {known[name]: call for name, call in _CALLS.items() if name in known}
+    return {
+        number: tuple(
+            {id(kind[name]): kind[name] for kind in KINDS.values() if name in kind}.values()
+        )
+        for name, number in known.items()
+    }
+
+
+def understand(known: Sequence[Call], arguments: Sequence[int]) -> Call:
+    """Which of the calls of a number this is."""
+    return next(
+        (c for c in known if c.only[0] < 0 or arguments[c.only[0]] & _LOW in c.only[1]), known[0]
+    )

@@ -36,6 +36,7 @@ class Init:
     stopped_before: set[int] = field(default_factory=set)
     last: int = 0
     nproc: int = 0
+    nofile: int | None = None
     frozen: bool = False  # by our own signals
 
     def serve(self, wakeups: int) -> None:
@@ -63,6 +64,7 @@ class Init:
                 "continue": self._continue,
                 "kill": self._kill,
                 "nproc": self._nproc,
+                "nofile": self._nofile,
                 "mounts": self._mounts,
             }[message.body["op"]]
             reply = operation(message)
@@ -83,7 +85,9 @@ class Init:
         if nothing >= 0:
             fds.insert(0, nothing)
         try:
-            pid, error = launch.start(self.place, body | {"nproc": self.nproc}, fds)
+            pid, error = launch.start(
+                self.place, body | {"nproc": self.nproc, "nofile": self.nofile}, fds
+            )
         finally:
             if nothing >= 0:
                 os.close(nothing)
@@ -113,6 +117,11 @@ class Init:
             with contextlib.suppress(ProcessLookupError):
                 hard = resource.prlimit(pid, resource.RLIMIT_NPROC)[1]  # once lowered, it stays
                 resource.prlimit(pid, resource.RLIMIT_NPROC, (min(self.nproc, hard), hard))
+        return {}
+
+    def _nofile(self, message: wire.Message) -> dict[str, Any]:
+        """Limit the descriptors of whoever starts later; the keeper limits whoever runs."""
+        self.nofile = message.body["value"]
         return {}
 
     def _mounts(self, _: wire.Message) -> dict[str, Any]:

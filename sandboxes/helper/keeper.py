@@ -85,12 +85,14 @@ def _poller(box: Box, harness: socket.socket) -> select.epoll:
 
 def _turn(box: Box, harness: socket.socket, poller: select.epoll) -> list[str] | None:
     """Answer what came; gives what is left when that was to destroy."""
-    ready = dict(poller.poll())
+    ready = dict(poller.poll(None if box.watcher is None else box.watcher.patience()))
     if box.pid1.handle in ready:
         raise wire.Closed("pid 1 of the sandbox is dead")
     for fd, event in ready.items():
         if box.watcher is not None and fd != harness.fileno():
             box.watcher.hear(fd, event, poller)
+    if box.watcher is not None:
+        box.watcher.tick()
     return _answer(box, harness) if harness.fileno() in ready else None
 
 

@@ -57,7 +57,7 @@ RESOLVE_IN_ROOT = 0x10
 _PTRACE_TRACEME, _PTRACE_DETACH = 0, 17
 _SECCOMP_SET_MODE_FILTER = 1
 _NEW_LISTENER = 8
-_RENAME_NOREPLACE = 1
+_RENAME_NOREPLACE, _RENAME_EXCHANGE = 1, 2
 _WAIT_KILLABLE = 32  # since Linux 5.19: a call that was heard is not interrupted by a signal
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -215,13 +215,16 @@ def filter_system_calls(code: bytes) -> None:
     _prctl(_PR_SET_SECCOMP, 2, ctypes.addressof(program))
 
 
-def ask_about_system_calls(code: bytes) -> int:
-    """Install a filter that asks a listener; gives the listener's descriptor."""
+def ask_about_system_calls(code: bytes, *, interruptible: bool) -> int:
+    """Install a filter that asks a listener; gives the listener's descriptor.
+
+    A call that was heard is not interrupted by a signal, unless it is to be ``interruptible``.
+    """
     if _SYS_SECCOMP is None:
         raise OSError(errno.ENOSYS, f"the numbers of system calls on {MACHINE} are not known")
     buffer = ctypes.create_string_buffer(code, len(code))
     program = _Filter(len(code) // 8, ctypes.addressof(buffer))
-    listener = _seccomp(_NEW_LISTENER | _WAIT_KILLABLE, program)
+    listener = _seccomp(_NEW_LISTENER | (0 if interruptible else _WAIT_KILLABLE), program)
     if listener < 0 and ctypes.get_errno() == errno.EINVAL:  # an older kernel
         listener = _seccomp(_NEW_LISTENER, program)
     return _check(listener, "seccomp with a listener")
@@ -281,6 +284,14 @@ def rename_to_free(folder: int, name: bytes, to_folder: int, to: bytes) -> None:
     """Rename, unless something has the new name already (``FileExistsError``)."""
     _check(
         _libc.renameat2(folder, name, to_folder, to, _RENAME_NOREPLACE), f"rename {os.fsdecode(to)}"
+    )
+
+
+def exchange(folder: int, name: bytes, other_folder: int, other: bytes) -> None:
+    """Let two names change places, at once."""
+    _check(
+        _libc.renameat2(folder, name, other_folder, other, _RENAME_EXCHANGE),
+        f"exchange {os.fsdecode(other)}",
     )
 
 

@@ -23,6 +23,8 @@ from sandboxes.helper import kernel, seccomp, watch
 
 _REPORT = 3  # the descriptor that tells why execve did not happen
 _REPORTS = 4  # the socket that takes the listener of a watched program
+#: How many a program may have open, as it is usual.
+DESCRIPTORS = 1024
 _NOT_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ELOOP})
 _UNRUNNABLE = _NOT_THERE | {errno.ENOEXEC, errno.EISDIR, errno.EPERM, errno.EINVAL, errno.ELIBBAD}
 _CHANGED_SIGNALS = tuple(
@@ -109,6 +111,8 @@ def _become(place: Place, body: dict[str, Any], fds: Sequence[int], report: int)
     run: Run = os.execve
     if watched:
         run = functools.partial(kernel.execute, cookie=watch.install(_REPORTS, place.watch))
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]  # last: to be watched takes a descriptor
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(body["nofile"] or DESCRIPTORS, hard), hard))
     return _execute(body["argv"], body["env"], run)
 
 
@@ -134,8 +138,6 @@ def _offer() -> None:
 def _limit(body: dict[str, Any]) -> None:
     # Not 0: the kernel feeds the host's crash reporter all the same, unless the limit is 1.
     resource.setrlimit(resource.RLIMIT_CORE, (1, 1))
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(1024, hard), hard))
     if body["nproc"]:
         most = resource.getrlimit(resource.RLIMIT_NPROC)[1]
         count = body["nproc"] if most == resource.RLIM_INFINITY else min(body["nproc"], most)

@@ -1,7 +1,8 @@
-"""What a sandbox is observed by: reads of its clock, and what is attempted on its paths."""
+"""What a sandbox is observed by: reads of its clock, what is attempted on its paths, and rules."""
 
 from __future__ import annotations
 
+import errno
 import os
 import posixpath
 import struct
@@ -9,8 +10,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandboxes.helper import inspecting, processes, stage, watch, wire
-from sandboxes.helper.box import CLOCK_BYTES, Box, Failed
+from sandboxes.helper import (
+    binding,
+    inspecting,
+    processes,
+    rules,
+    stage,
+    swapping,
+    watch,
+    wire,
+)
+from sandboxes.helper.box import CLOCK_BYTES, Box, Failed, InUse
 
 INSIDE = {"home": "/home/agent", "workspace": "/workspace"}
 
@@ -68,6 +78,83 @@ def _attempts(box: Box, request: wire.Message) -> Answer:
     return Answer({"counts": counts})
 
 
+def _intercept(box: Box, request: wire.Message) -> Answer:
+    kind, rule = request.body["kind"], request.body["rule"]
+    watcher = _watcher(box)
+    if lacking := set(request.body["needs"]) - set(box.spec["watch"]):
+        what = ", ".join(sorted(lacking))
+        raise Failed(f"{kind} would meet nothing: the sandbox was made without watching {what}")
+    watcher.last_rule += 1
+    watcher.rules[watcher.last_rule] = _RULES[kind](box, watcher, rule)
+    return Answer({"number": watcher.last_rule})
+
+
+def _fail(_box: Box, _watcher: watch.Watcher, rule: Mapping[str, Any]) -> rules.Rule:
+    return rules.Fail(_target(rule), rule["error"])
+
+
+def _slow(_box: Box, _watcher: watch.Watcher, rule: Mapping[str, Any]) -> rules.Rule:
+    return rules.Slow(_target(rule), rule["seconds"])
+
+
+def _tear(_box: Box, watcher: watch.Watcher, rule: Mapping[str, Any]) -> rules.Rule:
+    return rules.Tear(_target(rule), rule["size"], rule["then"], watcher.kill_main)
+
+
+def _swap(box: Box, _watcher: watch.Watcher, rule: Mapping[str, Any]) -> rules.Rule:
+    root, path = rule["root"], rule["path"]
+    return swapping.Swap(
+        root=box.roots[root],
+        path=path,
+        inside=os.fsencode(posixpath.join(INSIDE[root], path)),
+        target=os.fsencode(rule["target"]),
+        after=rule["after"],
+        store=stage.TAKEN,
+        owner=box.ground.uid,
+    )
+
+
+def _taken(_box: Box, _watcher: watch.Watcher, rule: Mapping[str, Any]) -> rules.Rule:
+    where = f"{rule['host']}:{rule['port']}"
+    try:
+        return binding.Taken(rule["host"], rule["port"])
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise InUse(f"{where} is in use inside") from error
+        raise Failed(f"{where} cannot be held: {error.strerror}") from error
+
+
+def _full(_box: Box, _watcher: watch.Watcher, rule: Mapping[str, Any]) -> rules.Rule:
+    return rules.Full(rule["descriptors"])
+
+
+def _target(rule: Mapping[str, Any]) -> rules.Target:
+    return rules.Target(os.fsencode(rule["path"]), frozenset(rule.get("verbs", ("write",))))
+
+
+_RULES: Mapping[str, Callable[[Box, watch.Watcher, Mapping[str, Any]], rules.Rule]] = {
+    "Fail": _fail,
+    "Slow": _slow,
+    "Tear": _tear,
+    "Swap": _swap,
+    "Taken": _taken,
+    "Full": _full,
+}
+
+
+def _met(box: Box, request: wire.Message) -> Answer:
+    rule = _watcher(box).rules.get(request.body["number"])
+    if rule is None:
+        raise Failed(f"there is no rule {request.body['number']}")
+    return Answer({"met": dict(rule.met)})
+
+
+def _release(box: Box, request: wire.Message) -> Answer:
+    answer = _met(box, request)
+    _watcher(box).release(request.body["number"])
+    return answer
+
+
 def _watcher(box: Box) -> watch.Watcher:
     if box.watcher is None:
         raise Failed("attempts are not counted: the sandbox was made without watch")
@@ -76,6 +163,9 @@ def _watcher(box: Box) -> watch.Watcher:
 
 OPERATIONS: Mapping[str, Callable[[Box, wire.Message], Answer]] = {
     "attempts": _attempts,
+    "intercept": _intercept,
+    "met": _met,
+    "release": _release,
     "clock": _clock,
     "reads": _reads,
     "waiting": _waiting,

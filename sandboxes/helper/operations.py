@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 
 from sandboxes.helper import (
+    descriptors,
     kernel,
     leaving,
     mounts,
@@ -163,6 +164,23 @@ def _put_back(box: Box, request: wire.Message) -> Answer:
     return DONE
 
 
+def _alias(box: Box, request: wire.Message) -> Answer:
+    body = request.body
+    key = (body["root"], body["path"], body["name"])
+    box.aliases[key] = paths.alias(box.root(key[0]), key[1], os.fsencode(key[2]))
+    return DONE
+
+
+def _drop_alias(box: Box, request: wire.Message) -> Answer:
+    body = request.body
+    key = (body["root"], body["path"], body["name"])
+    made = box.aliases.pop(key, None)
+    if made is None:
+        raise Failed(f"{key[1]!r} was given no second name {key[2]!r}")
+    paths.drop_alias(box.root(key[0]), key[1], os.fsencode(key[2]), made)
+    return DONE
+
+
 def _remount(box: Box, request: wire.Message) -> Answer:
     path = request.body["path"]
     if path not in _REMOUNTED:
@@ -186,12 +204,27 @@ def _resize(box: Box, request: wire.Message) -> Answer:
 
 def _reset_limit(box: Box, request: wire.Message) -> Answer:
     name = request.body["name"]
+    if name == "descriptors":
+        return _limit_descriptors(box, None)
     limits = {"memory": None, "pids": None, name: box.spec["limits"][name]}
     return _set_limits(box, limits["memory"], limits["pids"])
 
 
 def _limit(box: Box, request: wire.Message) -> Answer:
+    if request.body["descriptors"] is not None:
+        _limit_descriptors(box, request.body["descriptors"])
     return _set_limits(box, request.body["memory"], request.body["pids"])
+
+
+def _limit_descriptors(box: Box, count: int | None) -> Answer:
+    box.ask_init({"op": "nofile", "value": count})  # first, so that nobody starts in between
+    if box.descriptors is None:
+        box.descriptors = descriptors.Descriptors(box.pid1.pid, box.ground.uid)
+    if count is None:
+        box.descriptors.give_back()
+    else:
+        box.descriptors.limit(count)
+    return DONE
 
 
 def _set_limits(box: Box, memory: int | None, pids: int | None) -> Answer:
@@ -236,7 +269,9 @@ def _opened(path: str) -> Iterator[int]:
 OPERATIONS: Mapping[str, Callable[[Box, wire.Message], Answer]] = {
     **observing.OPERATIONS,
     **leaving.OPERATIONS,
+    "alias": _alias,
     "change": _change,
+    "drop_alias": _drop_alias,
     "exists": _exists,
     "freeze": _freeze,
     "kill": _kill,

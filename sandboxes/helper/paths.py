@@ -186,3 +186,19 @@ def set_owner(handle: int, mode: int, owner: int) -> None:
     """Set mode and owner of what a handle is of."""
     os.chown(f"/proc/self/fd/{handle}", owner, owner)
     os.chmod(f"/proc/self/fd/{handle}", mode)
+
+
+def alias(root: int, path: str, name: bytes) -> os.stat_result:
+    """Give a file a second name in its folder; gives what the name is of."""
+    with Parent(root, path) as at:
+        if b"/" in name or not stat.S_ISREG(os.lstat(at.name, dir_fd=at.fd).st_mode):
+            raise Refused(f"{path!r} is no file that could be {os.fsdecode(name)!r} too")
+        os.link(at.name, name, src_dir_fd=at.fd, dst_dir_fd=at.fd, follow_symlinks=False)
+        return os.lstat(name, dir_fd=at.fd)
+
+
+def drop_alias(root: int, path: str, name: bytes, made: os.stat_result) -> None:
+    """Take a second name away, if it still is of what it was made of."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError), Parent(root, path) as at:
+        if os.path.samestat(made, os.lstat(name, dir_fd=at.fd)):
+            os.unlink(name, dir_fd=at.fd)

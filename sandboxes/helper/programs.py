@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from sandboxes.helper import kernel, paths, processes, stage, watch
+from sandboxes.helper import kernel, paths, processes, resolving, stage
 from sandboxes.helper.calls import AT_FDCWD
 from sandboxes.helper.ground import Failed
 from sandboxes.helper.overlay import Layer
@@ -41,7 +41,7 @@ def places(root: int, name: str, path: str) -> list[str]:
     found: dict[str, None] = {}
     for folder in folders:
         text = posixpath.join("/workspace", folder, name)
-        where, missing = watch.resolve(root, os.fsencode(text), follow=False)
+        where, missing = resolving.resolve(root, os.fsencode(text), follow=False)
         if not missing:
             found[os.fsdecode(where)] = None
     return list(found)
@@ -111,7 +111,7 @@ class Programs:
     ) -> Callable[[], None]:
         """Have each start of a program leave a child behind; gives the way back."""
         place = _Place.of(layers, root, path)
-        target, missing = watch.resolve(root, os.fsencode(path), follow=True)
+        target, missing = resolving.resolve(root, os.fsencode(path), follow=True)
         if missing:
             raise Failed(f"{path!r} is a link that leads nowhere, so it cannot be started")
         aside = _Aside.make(place, 0o711)

@@ -1,51 +1,52 @@
-"""Counting from outside what a subject attempts on a path, whatever comes of it.
+"""Counting from outside what a subject attempts, and answering chosen calls of it by rule.
 
-A watched program carries a second seccomp filter (:mod:`.asking`). Each of its calls that names
-a path, or that locks what a descriptor is of, waits until the keeper has looked at the path; the
-answer is always to go on. So this observes and refuses nothing. A program that changes the path in its memory between
-our look and the kernel's is miscounted: it is a count of attempts, good for proving that a
-fault was met, and no barrier.
+A watched program carries a second seccomp filter (:mod:`.asking`). Each of its calls that the
+filter asks about waits until the keeper has looked at it (:mod:`.caller`). The answer is to go
+on, unless a rule (:mod:`.rules`) has another. A program that changes a path in its memory
+between our look and the kernel's is miscounted: it is a count of attempts, good for proving
+that a fault was met, and no barrier. A call that a rule answers is done with; nothing can be
+changed behind that.
 
 A call is counted once the kernel has taken the answer, which it does only while that very call
 still waits: so an interrupted call that comes again counts once, and what was read was the
-memory of the process that asked.
+memory of the process that asked. An answer that was not taken is kept for when the same call
+comes again, so what a rule did once, and the time that it holds a call back, hold for it too.
 
 Nothing can wait for ever: the keeper answers whatever it could not read; a call that waits can
-be frozen, stopped and killed, as it waits interruptibly until it was heard; and with the keeper
-dies the sandbox. The price: a signal whose handler does not restart calls (no ``SA_RESTART``)
-can make a call fail with EINTR in the microseconds before it was heard.
+be frozen, stopped and killed; and with the keeper dies the sandbox. Where calls may be held
+back they wait interruptibly all the time, since what waits otherwise cannot be frozen; else
+only until they were heard. The price: a signal whose handler does not restart calls (no
+``SA_RESTART``) can make a call that waits interruptibly fail with EINTR.
 
-A program in a mount namespace of its own has other things under the same paths, and is not
-counted.
+A program in a mount namespace of its own has other things under the same paths; it is neither
+counted nor answered by a rule about a path.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import errno
 import fcntl
 import os
-import posixpath
 import select
+import signal
 import socket
 import struct
+import time
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from sandboxes.helper import asking, calls, kernel
+from sandboxes.helper import asking, kernel, resolving
+from sandboxes.helper.caller import Caller
+from sandboxes.helper.rules import Answer, Rule
 
-_RECEIVE, _SEND, _SET_FLAGS = 0xC0502100, 0xC0182101, 0x40082104
+_SET_FLAGS = 0x40082104
 _SYNC_WAKE_UP = 1
-_NOTICE = struct.Struct("=QIIiIQ6Q")
-_ANSWER = struct.Struct("=QqiI")
-_GO_ON = 1
-_EMPTY = bytes(_NOTICE.size)
-_PAGE, _PIECE, _LONGEST = 4096, 256, 4096
-_LINKS = 8
+_CREDENTIALS = struct.Struct("=iII")
+_INT = struct.calcsize("=i")
+#: Asked for beside the kinds: calls may be held back.
+HOLD = "hold"
 #: ``on``, ``in`` or ``below``, a dot, and what :func:`.calls.act` gives; to how often.
 Counts = dict[str, int]
-_IN_ROOT = kernel.RESOLVE_IN_ROOT | kernel.RESOLVE_NO_MAGICLINKS
 
 
 def install(reports: int, kinds: Collection[str]) -> int:
@@ -57,11 +58,21 @@ def install(reports: int, kinds: Collection[str]) -> int:
         What the next ``execve`` carries so that it is not counted.
     """
     cookie = int.from_bytes(os.urandom(8), "little")
-    listener = kernel.ask_about_system_calls(asking.program(cookie, kinds))
+    program = asking.program(cookie, [kind for kind in kinds if kind != HOLD])
+    listener = kernel.ask_about_system_calls(program, interruptible=HOLD in kinds)
     with socket.socket(fileno=reports) as sock:
         socket.send_fds(sock, [b"."], [listener])
     os.close(listener)
     return cookie
+
+
+@dataclass(slots=True)
+class _Held:
+    """A call and the answer that it will get."""
+
+    caller: Caller
+    answer: Answer
+    counted: list[tuple[Counts, str]]
 
 
 @dataclass(slots=True)
@@ -72,8 +83,16 @@ class Watcher:
     namespace: int = 0  # inode of the sandbox's mount namespace
     counts: dict[bytes, Counts] = field(default_factory=dict)
     pins: dict[bytes, int] = field(default_factory=dict)
+    rules: dict[int, Rule] = field(default_factory=dict)
+    last_rule: int = 0
+    _main: int = -1
     _listeners: set[int] = field(default_factory=set)
     _root: int = -1
+    _held: list[_Held] = field(default_factory=list)
+    _again: dict[int, _Held] = field(default_factory=dict)  # by thread
+
+    def __post_init__(self) -> None:
+        self.reports.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
 
     def watch(self, path: bytes, pin: int = -1) -> None:
         """Count from now on what is attempted on ``path`` and below it.
@@ -86,6 +105,36 @@ class Watcher:
             if old >= 0:
                 os.close(old)
 
+    def kill_main(self) -> bool:
+        """Kill the program that was watched last; whether it was alive."""
+        with contextlib.suppress(ProcessLookupError):
+            if self._main >= 0:
+                signal.pidfd_send_signal(self._main, signal.SIGKILL)
+                return True
+        return False
+
+    def release(self, number: int) -> None:
+        """End a rule; whom it holds back may go on at once."""
+        rule = self.rules.pop(number)
+        for held in (*self._held, *self._again.values()):
+            if rule in held.answer.holding:
+                held.answer.due = 0.0
+        rule.close()
+
+    def patience(self) -> float | None:
+        """How long until :meth:`tick` is due, seconds; ``None``: no call is held back."""
+        if not self._held:
+            return None
+        return max(0.0, min(held.answer.due for held in self._held) - time.monotonic())
+
+    def tick(self) -> None:
+        """Let those go on whose time has come."""
+        now = time.monotonic()
+        due = [held for held in self._held if held.answer.due <= now]
+        self._held = [held for held in self._held if held.answer.due > now]
+        for held in due:
+            self._give(held)
+
     def hear(self, fd: int, event: int, poller: select.epoll) -> None:
         """Something came in on ``fd``, which is the reports' or a listener's."""
         if fd in self._listeners:
@@ -93,63 +142,99 @@ class Watcher:
                 self._notified(fd)
             else:  # nobody is left; asking would block on older kernels
                 poller.unregister(fd)
-                self._listeners.discard(fd)
-                os.close(fd)
+                self._forget(fd)
             return
-        data, fds, _, _ = socket.recv_fds(self.reports, 16, 4, socket.MSG_CMSG_CLOEXEC)
+        data, listeners, main = _receive(self.reports)
         if not data:  # pid 1 is dead
             poller.unregister(fd)
-        for listener in fds:
+        if main >= 0:
+            self._main, old = main, self._main
+            if old >= 0:
+                os.close(old)
+        for listener in listeners:
             with contextlib.suppress(OSError):  # saves a switch between processors; since 6.6
                 fcntl.ioctl(listener, _SET_FLAGS, _SYNC_WAKE_UP)
             self._listeners.add(listener)
             poller.register(listener, select.EPOLLIN)
 
+    def _forget(self, listener: int) -> None:
+        self._listeners.discard(listener)
+        self._held = [held for held in self._held if held.caller.listener != listener]
+        os.close(listener)
+
     def _notified(self, listener: int) -> None:
-        """Answer one call."""
-        notice = bytearray(_EMPTY)
+        """Answer one call, or hold it back."""
         try:
-            fcntl.ioctl(listener, _RECEIVE, notice)
+            caller = Caller(listener)
         except OSError:  # it was interrupted or killed meanwhile
             return
-        identity, pid, _, number, _, _, *arguments = _NOTICE.unpack(notice)
-        found = self._met(pid, _CALLS[number], tuple(arguments)) if self.counts else ()
-        try:
-            fcntl.ioctl(listener, _SEND, _ANSWER.pack(identity, 0, 0, _GO_ON))
-        except OSError:  # likewise; it did not happen
-            return
-        for counts, what in found:
-            counts[what] = counts.get(what, 0) + 1
+        held = self._interrupted(caller)
+        if held is None:
+            held = _Held(caller, Answer(), [])
+            self._look(held)
+        held.caller = caller
+        if held.answer.due > time.monotonic():
+            self._held.append(held)
+        else:
+            self._give(held)
 
-    def _met(
-        self, pid: int, call: calls.Call, arguments: tuple[int, ...]
-    ) -> list[tuple[Counts, str]]:
-        """The counts that a call adds to, and as what; none if it cannot be read."""
+    def _interrupted(self, caller: Caller) -> _Held | None:
+        """What was decided on this very call before it was interrupted, if it was.
+
+        A thread waits for one call at a time; whatever else it had waited for is over.
+        """
+        before = self._again.pop(caller.pid, None)
+        waited = [held for held in self._held if held.caller.pid == caller.pid]
+        self._held = [held for held in self._held if held.caller.pid != caller.pid]
+        last = waited[0] if waited else before
+        return last if last is not None and last.caller.key == caller.key else None
+
+    def _give(self, held: _Held) -> None:
+        answer = held.answer
+        if not held.caller.answer(answer.value, answer.error, go_on=answer.go_on):
+            if answer.lasting:
+                self._again[held.caller.pid] = held
+            return
+        for counts, what in held.counted:
+            counts[what] = counts.get(what, 0) + 1
+        for taken in answer.taken:
+            taken()
+
+    def _look(self, held: _Held) -> None:
+        """Find out what a call is about, what it counts as, and what its answer is."""
+        if not (self.counts or self.rules):
+            return
+        caller = held.caller
         with contextlib.suppress(OSError):
-            follow = call.follows(arguments)
-            places = [self._find(pid, arguments, named, follow=follow) for named in call.paths]
-            found = [
-                (counts, where, place)
-                for path, counts in self.counts.items()
-                for place in places
-                if (where := _where(place.path, path)) and self._is_pinned(path)
-            ]
-            if found and os.stat(f"/proc/{pid}/ns/mnt").st_ino == self.namespace:
-                flags = _flags(pid, call, arguments)
-                vain = len(places) > 1 and not places[0].there
-                return [
-                    (counts, f"{where}.{what}")
-                    for counts, where, place in found
-                    for what in (("look",) if vain else place.acts(flags))
-                ]
-        return []
+            if self._root < 0:
+                self._root = os.open(f"/proc/{caller.pid}/root", os.O_PATH | os.O_CLOEXEC)
+            caller.root, caller.namespace = self._root, self.namespace
+            held.counted = self._met(caller)
+        for rule in self.rules.values():
+            with contextlib.suppress(OSError):
+                rule.decide(caller, held.answer)
+
+    def _met(self, caller: Caller) -> list[tuple[Counts, str]]:
+        """The counts that a call adds to, and as what."""
+        found = [
+            (counts, where, at)
+            for path, counts in self.counts.items()
+            for at, place in enumerate(caller.places())
+            if (where := resolving.where(place.path, path)) and self._is_pinned(path)
+        ]
+        acts = caller.all_acts() if found and caller.sees_the_same() else []
+        return [
+            (counts, f"{where}.{act}")
+            for counts, where, at in found
+            for act in (acts[at] if acts else ())
+        ]
 
     def _is_pinned(self, path: bytes) -> bool:
         """Whether there is still there what was there, where that matters."""
         if path not in self.pins:
             return True
         try:
-            fd = kernel.open_in(self._root, path, os.O_PATH | os.O_NOFOLLOW, _IN_ROOT)
+            fd = kernel.open_in(self._root, path, os.O_PATH | os.O_NOFOLLOW, resolving.IN_ROOT)
         except OSError:
             return False
         try:
@@ -157,128 +242,27 @@ class Watcher:
         finally:
             os.close(fd)
 
-    def _find(
-        self, pid: int, arguments: tuple[int, ...], named: calls.Named, *, follow: bool
-    ) -> _Place:
-        at = arguments[named.text] if named.text >= 0 else 0
-        path = _text(pid, at) if at else b""
-        if not path.startswith(b"/"):
-            fd = _descriptor(arguments[named.folder]) if named.folder >= 0 else calls.AT_FDCWD
-            link = "cwd" if fd == calls.AT_FDCWD else f"fd/{fd}"
-            base = os.readlink(f"/proc/{pid}/{link}".encode())
-            path = base + b"/" + path if path else base
-        if self._root < 0:
-            self._root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_CLOEXEC)
-        return _Place(named, *resolve(self._root, path, follow=follow))
-
     def close(self) -> None:
         """Let go of everything; whoever still waits for an answer must be dead."""
         self.reports.close()
-        for fd in (*self._listeners, *self.pins.values(), self._root):
+        for fd in (*self._listeners, *self.pins.values(), self._root, self._main):
             if fd >= 0:
                 os.close(fd)
         self._listeners.clear()
-        self._root = -1
+        self._root = self._main = -1
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a path of a call leads, and how much of it is there."""
-
-    named: calls.Named
-    path: bytes
-    missing: bytes
-
-    @property
-    def there(self) -> bool:
-        return not self.missing
-
-    def acts(self, flags: int) -> tuple[str, ...]:
-        """What is done to it: nothing, one thing, or two."""
-        folder = b"/" not in self.missing
-        act = calls.act(self.named, flags, there=self.there, folder=folder)
-        if calls.reads_too(self.named, flags, act):
-            return (act, "read")
-        return (act,) if act else ()
-
-
-_CALLS = calls.calls()
-
-
-def _descriptor(argument: int) -> int:
-    return ctypes.c_int(argument & 0xFFFFFFFF).value
-
-
-def _flags(pid: int, call: calls.Call, arguments: tuple[int, ...]) -> int:
-    if call.flags < 0:
-        return calls.CREAT_FLAGS
-    if call.behind:
-        return int.from_bytes(kernel.read_memory(pid, arguments[call.flags], 8), "little")
-    return arguments[call.flags]
-
-
-def _where(path: bytes, watched: bytes) -> str:
-    """Whether a path is ``on``, ``in`` or ``below`` a watched one; empty where it is neither."""
-    if path == watched:
-        return "on"
-    folder = watched.rstrip(b"/") + b"/"
-    if not path.startswith(folder):
-        return ""
-    return "below" if b"/" in path[len(folder) :] else "in"
-
-
-def _text(pid: int, address: int) -> bytes:
-    """The string at an address of another process; it is read page by page."""
-    text = b""
-    while len(text) < _LONGEST:
-        size = min(_PIECE, _PAGE - address % _PAGE)
-        piece, end, _ = kernel.read_memory(pid, address, size).partition(b"\0")
-        text += piece
-        if end:
-            return text
-        address += size
-    raise OSError(errno.ENAMETOOLONG, "a path without an end")
-
-
-def resolve(root: int, path: bytes, *, follow: bool) -> tuple[bytes, bytes]:
-    """Where a path leads below ``root``, links and ``..`` resolved as the kernel does it.
-
-    What is not there is taken as it is written, below the last folder that is there, and is
-    given beside.
-    """
-    flags = os.O_PATH if follow else os.O_PATH | os.O_NOFOLLOW
-    for _ in range(_LINKS):
-        folder, head, rest = _deepest(root, path, flags)
-        try:
-            where = os.readlink(f"/proc/self/fd/{folder}".encode())
-            target = _link(folder, rest) if follow or b"/" in rest else b""
-        finally:
-            os.close(folder)
-        if not target:
-            return (posixpath.normpath(where.rstrip(b"/") + b"/" + rest) if rest else where), rest
-        path = target if target.startswith(b"/") else head + b"/" + target
-    raise OSError(errno.ELOOP, "too many links")
-
-
-def _deepest(root: int, path: bytes, flags: int) -> tuple[int, bytes, bytes]:
-    """The deepest part of a path that is there, opened and as it is written, and the rest."""
-    head, rest = path, b""
-    while True:
-        try:
-            return kernel.open_in(root, head or b"/", flags, _IN_ROOT), head, rest
-        except OSError:
-            if not head.strip(b"/"):
-                raise
-        head, _, name = head.rstrip(b"/").rpartition(b"/")
-        rest = name + b"/" + rest if rest else name
-        flags = os.O_PATH
-
-
-def _link(folder: int, rest: bytes) -> bytes:
-    """What follows from the first name of ``rest``, if that is a link that leads nowhere."""
-    first, _, others = rest.partition(b"/")
-    try:
-        target = os.readlink(first, dir_fd=folder) if first else b""
-    except OSError:
-        return b""
-    return target + b"/" + others if target and others else target
+def _receive(reports: socket.socket) -> tuple[bytes, list[int], int]:
+    """What a program that is about to be watched sent: its listener, and who it is, as a pidfd."""
+    room = socket.CMSG_SPACE(4 * _INT) + socket.CMSG_SPACE(_CREDENTIALS.size)
+    data, parts, _, _ = reports.recvmsg(16, room, socket.MSG_CMSG_CLOEXEC)
+    listeners: list[int] = []
+    main = -1
+    for _, kind, content in parts:
+        if kind == socket.SCM_RIGHTS:
+            usable = content[: len(content) - len(content) % _INT]
+            listeners += [fd for (fd,) in struct.iter_unpack("=i", usable)]
+        elif kind == socket.SCM_CREDENTIALS and data:
+            with contextlib.suppress(ProcessLookupError):
+                main = os.pidfd_open(_CREDENTIALS.unpack(content)[0])
+    return data, listeners, main

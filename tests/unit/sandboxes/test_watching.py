@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
+import mmap
 import os
 import struct
 from collections.abc import Collection, Iterator, Mapping
@@ -10,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from sandboxes.helper import asking, calls, watch
+from sandboxes.helper import asking, calls, resolving
 from sandboxes.helper.numbers import MACHINES as MACHINE_NUMBERS
+from sandboxes.helper.numbers import UNSEEN
 from tests.unit.sandboxes.test_filters import ALLOW, run
 
 NOTIFY = 0x7FC00000
@@ -54,11 +57,10 @@ def numbers(machine: str) -> Mapping[str, int]:
 @pytest.mark.parametrize("kind", calls.KINDS)
 def test_each_kind_of_watch_asks_about_its_own_calls_alone(machine, kind):
     for name, number in numbers(machine).items():
-        call = calls.calls(machine)[number]
-        argument, values = call.only
         arguments = [0] * 6
-        if argument >= 0:
-            arguments[argument] = values[0]
+        if name in calls.KINDS[kind]:
+            argument, values = calls.KINDS[kind][name].only
+            arguments[argument] = next(iter(values), 0)
         wanted = NOTIFY if name in calls.KINDS[kind] else ALLOW
         assert asked(machine, number, *arguments, kinds=[kind]) == wanted, name
 
@@ -96,10 +98,42 @@ def test_calls_of_another_machine_are_left_to_the_filter_that_refuses_them(machi
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_each_call_says_where_its_paths_are(machine):
-    for call in calls.calls(machine).values():
+    for call in (call for forms in calls.calls(machine).values() for call in forms):
         for named in call.paths:
             assert (named.folder, named.text) != (-1, -1)
             assert max(named.folder, named.text, call.flags, call.at) < 6
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_every_kind_is_known_by_its_numbers_as_far_as_the_machine_has_the_calls(machine):
+    known = numbers(machine)
+    old = "open creat stat lstat access pipe getdents eventfd signalfd epoll_create inotify_init"
+    if machine == "x86_64":
+        assert {name for kind in calls.KINDS.values() for name in kind} == set(known)
+    else:
+        assert not set(old.split()) & set(known)
+    assert len(set(known.values())) == len(known)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_asynchronous_calls_do_not_exist_where_data_is_watched(machine):
+    for number in UNSEEN[machine]:
+        assert asked(machine, number, kinds=["data"]) == 0x50000 | errno.ENOSYS
+        assert asked(machine, number, kinds=["names", "locks", "descriptors"]) == ALLOW
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_memory_that_is_of_no_file_is_not_asked_about(machine):
+    number = numbers(machine)["mmap"]
+    assert asked(machine, number, 0, 4096, 1, mmap.MAP_PRIVATE, 3, kinds=["data"]) == NOTIFY
+    anonymous = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    assert asked(machine, number, 0, 4096, 3, anonymous, 2**64 - 1, kinds=["data"]) == ALLOW
+
+
+def test_fcntl_is_understood_by_its_command():
+    forms = calls.calls("x86_64")[72]
+    assert calls.understand(forms, (3, fcntl.F_SETLKW, 0)).paths
+    assert calls.understand(forms, (3, fcntl.F_DUPFD_CLOEXEC | 1 << 32, 0)).makes == 1
 
 
 def test_the_number_of_a_machine_that_is_not_known_is_none():
@@ -186,17 +220,17 @@ def root(tmp_path: Path) -> Iterator[int]:
 )
 def test_a_path_is_resolved_inside_as_the_kernel_does_it(root, tmp_path, path, where, missing):
     base = os.fsencode(tmp_path)
-    found, rest = watch.resolve(root, path.encode(), follow=True)
+    found, rest = resolving.resolve(root, path.encode(), follow=True)
 
     assert (found.removeprefix(base) or b"/", rest) == (where.encode(), missing.encode())
 
 
 def test_a_link_that_is_not_followed_is_itself(root, tmp_path):
     for name in ("absolute", "lost", "round"):
-        found, rest = watch.resolve(root, name.encode(), follow=False)
+        found, rest = resolving.resolve(root, name.encode(), follow=False)
         assert (found, rest) == (os.fsencode(tmp_path / name), b"")
 
 
 def test_links_without_end_are_given_up(root):
     with pytest.raises(OSError, match="too many links"):
-        watch.resolve(root, b"/round", follow=True)
+        resolving.resolve(root, b"/round", follow=True)
