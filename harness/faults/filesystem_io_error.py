@@ -23,8 +23,9 @@ class IoError:
     name = "filesystem.io-error"
     summary = (
         "Calls on a file, or on everything below a folder, fail with an error; "
-        "it lands with each call that failed so. Files that are open already are reached by "
-        "their present name, memory that is mapped already is not."
+        "it lands with each call that failed so. Files that are open already are reached too, "
+        "by the name that they have then; what is mapped into memory already is not, and "
+        "asynchronous calls (io_uring) do not exist in such a case."
     )
     layer = Layer.FILESYSTEM
     needs = (ANSWERS,)

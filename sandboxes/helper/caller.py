@@ -92,13 +92,17 @@ class Caller:
         return True
 
     def places(self) -> list[Place]:
-        """Where its paths lead; empty where that cannot be read."""
+        """Where its paths lead; empty where that cannot be read.
+
+        A descriptor of what has no path, such as a pipe, leads nowhere and is left out.
+        """
         if self._places is None:
             follow = self.call.follows(self.arguments)
             try:
-                self._places = [self._find(named, follow=follow) for named in self.call.paths]
+                found = [self._find(named, follow=follow) for named in self.call.paths]
             except OSError:
-                self._places = []
+                found = []
+            self._places = [place for place in found if place.path]
         return self._places
 
     def flags(self) -> int:
@@ -115,7 +119,7 @@ class Caller:
     def acts(self) -> list[str]:
         """What it does to each of its places, see :func:`.calls.act`; ``OSError`` likewise."""
         places, flags = self.places(), self.flags()
-        vain = len(places) > 1 and places[0].missing and not places[0].named.verb
+        vain = len(places) > 1 and places[0].missing
         return ["look" if vain else place.act(flags) for place in places]
 
     def all_acts(self) -> list[tuple[str, ...]]:
@@ -179,10 +183,10 @@ class Caller:
         return f"/proc/{self.pid}/{'cwd' if fd == calls.AT_FDCWD else f'fd/{fd}'}".encode()
 
     def _open_on(self, link: bytes) -> bytes:
-        """The name of what a descriptor is of; ``OSError`` where that has none."""
+        """The name of what a descriptor is of; empty where that has none."""
         path = os.readlink(link)
         if not path.startswith(b"/") or (path.endswith(_GONE) and not os.stat(link).st_nlink):
-            raise OSError(errno.ENOENT, "what has no name")
+            return b""
         return path
 
     def _text(self, address: int) -> bytes:
