@@ -24,6 +24,11 @@ from sandboxes.attempts import Depth as Depth
 from sandboxes.capabilities import CAPABILITIES as CAPABILITIES
 from sandboxes.capabilities import Capability as Capability
 from sandboxes.capabilities import Probe as Probe
+from sandboxes.listing import Entry as Entry
+from sandboxes.listing import Kind as Kind
+from sandboxes.listing import Listing as Listing
+from sandboxes.listing import Manifest as Manifest
+from sandboxes.listing import SystemChange as SystemChange
 from sandboxes.rules import Rule as Rule
 from sandboxes.rules import Watch as Watch
 
@@ -41,15 +46,6 @@ class Root(enum.StrEnum):
     HOME = "home"
     WORKSPACE = "workspace"
     SYSTEM = "system"
-
-
-class Kind(enum.StrEnum):
-    """What a path is; ``other`` covers sockets, fifos and devices."""
-
-    FILE = "file"
-    DIR = "dir"
-    LINK = "link"
-    OTHER = "other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,54 +190,6 @@ class Ended:
     process: int
     exit_code: int | None
     signal: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One path as the collector saw it; ``mtime_ns`` is for people, never compared."""
-
-    kind: Kind
-    mode: int
-    uid: int
-    gid: int
-    size: int
-    sha256: str | None = None  # files only
-    target: str | None = None  # links only
-    mtime_ns: int = 0
-
-
-#: Paths relative to the root, surrogate-escaped, to what they are. The root itself is ``.``.
-Manifest = Mapping[str, Entry]
-
-
-@dataclass(frozen=True, slots=True)
-class SystemChange:
-    """A path outside home and workspace that was added, changed or removed.
-
-    Attributes:
-        path: absolute path inside, surrogate-escaped.
-        before: ``None`` where it was not there.
-        after: ``None`` where it is gone.
-    """
-
-    path: str
-    before: Entry | None
-    after: Entry | None
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """The trees at one moment.
-
-    Attributes:
-        home: the whole home.
-        workspace: the whole workspace.
-        system: what changed elsewhere (``/tmp`` always; all else with ``files.system``).
-    """
-
-    home: Manifest
-    workspace: Manifest
-    system: Sequence[SystemChange] = ()
 
 
 @dataclass(frozen=True, slots=True)
