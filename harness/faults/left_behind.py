@@ -69,15 +69,26 @@ def leave(
     with still(place):
         before = place.sandbox.tree(root, there)
         number = act(root, there)
-        after = place.sandbox.tree(root, there)
-    changed = dict(changes(there, before, after))
-    files = [(name, states) for name, states in changed.items() if not _are_folders(states)]
-    base = inside(path).removesuffix(there)
-    met = [
-        Met.begin(place, posixpath.join(base, name), barred if states[1] else _MISSED)
-        for name, states in files[:_MOST]
-    ]
+        try:
+            changed = dict(changes(there, before, place.sandbox.tree(root, there)))
+            met = list(_watch(place, path, changed, barred))
+        except BaseException:
+            place.sandbox.undo(number)
+            raise
     return LeftBehind(number, root, changed, met, what)
+
+
+def _watch(
+    place: Place,
+    path: str,
+    changed: Mapping[str, tuple[Entry | None, Entry | None]],
+    barred: Barred,
+) -> Iterator[Met]:
+    """Begin to count what is attempted on the files that were changed."""
+    base = inside(path).removesuffix(locate(path)[1])
+    files = [(name, states[1]) for name, states in changed.items() if not _are_folders(states)]
+    for name, now in files[:_MOST]:
+        yield Met.begin(place, posixpath.join(base, name), barred if now else _MISSED)
 
 
 @contextmanager

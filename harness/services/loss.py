@@ -34,17 +34,16 @@ class Losses:
 
     def opened(self, service: str, sock: socket.socket) -> None:
         """A socket of a service is open: a listener, a connection, or one for datagrams."""
-        lossy = service in self._percent
-        if lossy:  # it may have got none from its listener, if it waited to be accepted
+        if service in self._percent:  # it may have got none from its listener, if it had to wait
             _attach([sock], self._percent[service])
-        # What it lost before it was accepted has met the filter that it got from its listener.
-        self._open[sock] = service, 0 if lossy else _dropped(sock)
+        self._open[sock] = service, 0  # what it lost before it was accepted counts too
 
     def lose(self, service: str, percent: int) -> None:
         """Lose so much of what comes in for it; 0 ends it."""
         self.look()
         sockets = [sock for sock, (owner, _) in self._open.items() if owner == service]
         if percent:
+            self._open.update({sock: (service, _dropped(sock)) for sock in sockets})
             self._percent[service] = percent
             _attach(sockets, percent)
         elif self._percent.pop(service, None):
@@ -66,8 +65,6 @@ class Losses:
                 dropped = _dropped(sock)
                 self._lost[service] += dropped - known
                 self._open[sock] = service, dropped
-            else:
-                self._open[sock] = service, _dropped(sock)
 
 
 def program_of(percent: int) -> bytes:

@@ -158,11 +158,14 @@ class Box:
     @contextlib.contextmanager
     def view(self) -> Iterator[int]:
         """The root folder as it is seen inside."""
-        fd = os.open(f"/proc/{self.pid1.pid}/root", os.O_PATH | os.O_DIRECTORY)
+        receiving, sending = socket.socketpair()
+        with receiving, sending:
+            self.inside(lambda: _hand_over(sending, "/"))
+            _, fds, _, _ = socket.recv_fds(receiving, 1, 1, socket.MSG_CMSG_CLOEXEC)
         try:
-            yield fd
+            yield fds[0]
         finally:
-            os.close(fd)
+            os.close(fds[0])
 
     def ask_init(self, body: dict[str, Any]) -> dict[str, Any]:
         """Ask pid 1."""
@@ -188,7 +191,7 @@ class Box:
         code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         if code:
             why = os.strerror(code) if code > 0 else f"signal {-code}"
-            raise Failed(f"the mount could not be changed inside the sandbox: {why}")
+            raise Failed(f"it could not be done among the mounts of the sandbox: {why}")
 
     def remove(self) -> list[str]:
         """End everything; gives what could not be removed."""
@@ -203,3 +206,7 @@ class Box:
             return []
         self.group.close()
         return self.ground.site.remove(self.spec["name"])
+
+
+def _hand_over(sending: socket.socket, path: str) -> None:
+    socket.send_fds(sending, [b"."], [os.open(path, os.O_PATH | os.O_DIRECTORY)])

@@ -64,15 +64,17 @@ def _hide(box: Box, request: wire.Message) -> Answer:
             root, rest = box.root(name), path.removeprefix(f"{folder}/")
             box.taken.take(root, rest)
             return Answer({"number": box.left.keep(partial(box.taken.put_back, root, rest))})
+    layers = _layers(box)
     with box.view() as view:
-        back = box.programs.hide(_layers(box), view, path)
+        back = box.programs.hide(layers, view, path)
     return Answer({"number": box.left.keep(back)})
 
 
 def _burden(box: Box, request: wire.Message) -> Answer:
     path, milliseconds = request.body["path"], request.body["milliseconds"]
+    layers = _layers(box)
     with box.view() as view:
-        back = box.programs.burden(_layers(box), view, path, request.payload, milliseconds)
+        back = box.programs.burden(layers, view, path, request.payload, milliseconds)
     return Answer({"number": box.left.keep(back)})
 
 
