@@ -53,7 +53,10 @@ class Entry:
             "proves": "what a fault of the place does",
             "subject": {"command": command},
             "task": "none",
-            "sandbox": {"limits": {"seconds": given.get("seconds", 25)}},
+            "sandbox": {
+                "limits": {"seconds": given.get("seconds", 25)},
+                "network": given.get("network", "services"),
+            },
             "home": {"kept/file": "four\n"},
             "workspace": {"files": {**PLANTED, **given.get("planted", {})}},
             "faults": faults,

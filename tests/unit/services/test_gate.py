@@ -9,6 +9,7 @@ import pytest
 
 from harness.services.cast import Cast
 from harness.services.reply import End, Wire
+from harness.services.telegram import Telegram, parse
 from tests.unit.services.stand import (
     Scripted,
     address,
@@ -137,3 +138,13 @@ def test_a_closed_service_is_refused_although_someone_holds_a_copy_of_its_listen
         connect(where)
     for copy in copies:
         copy.close()
+
+
+def test_only_behind_some_services_there_is_a_person(serve):
+    live, _ = serve()
+    chat, _ = serve(Telegram(parse("tg", {})))
+
+    assert chat.with_human("tg", lambda human: human.acts()) == []
+    for services, name in ((live, "upstream"), (chat, "upstream")):
+        with pytest.raises(LookupError, match="nobody behind upstream"):
+            services.with_human(name, lambda human: human.acts())
