@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from harness.case.expand import expand
 from harness.case.model import Case, Fault, Step, SubjectRef
 from harness.errors import Lack
+from harness.faults.base import HandshakeFault
 from harness.faults.met import ATTEMPTS, WATCHED
 from harness.faults.registry import FAULTS
 from harness.oracles import look
@@ -184,6 +185,12 @@ def needs(case: Case) -> frozenset[str]:
 def shims_clock(case: Case) -> bool:
     """Whether the wall clock of this case is moved, at the start or by a fault."""
     return case.sandbox.clock.at is not None or any(_moves_clock(f) for f in case.faults)
+
+
+def speaks_tls(case: Case) -> bool:
+    """Whether the services of this case answer on TLS too: it says so, or a fault is of that."""
+    faults = [FAULTS[fault.fault] for fault in case.faults]
+    return case.sandbox.tls or any(isinstance(fault, HandshakeFault) for fault in faults)
 
 
 def watched(case: Case) -> frozenset[Watch]:

@@ -31,6 +31,7 @@ from sandboxes.listing import Manifest as Manifest
 from sandboxes.listing import SystemChange as SystemChange
 from sandboxes.rules import Rule as Rule
 from sandboxes.rules import Watch as Watch
+from sandboxes.trusted import Authority as Authority
 
 AGENT_HOME = "/home/agent"
 WORKSPACE = "/workspace"
@@ -110,6 +111,7 @@ class SandboxSpec:
         mounts: host paths shown read-only.
         hosts: extra lines of ``/etc/hosts``, name to address.
         listens: addresses to bind before anything starts.
+        trusted: added to the certificates that the system trusts.
         zone: name of the time zone that ``/etc/localtime`` points to.
         wall_clock: whether the wall-clock shim is loaded into every dynamic program
             (through ``/etc/ld.so.preload``, so an emptied environment keeps it).
@@ -126,6 +128,7 @@ class SandboxSpec:
     mounts: Sequence[Mount] = ()
     hosts: Mapping[str, str] = field(default_factory=dict)
     listens: Sequence[Listen] = ()
+    trusted: Authority | None = None
     zone: str = "UTC"
     wall_clock: bool = False
     watch: Collection[Watch] = ()

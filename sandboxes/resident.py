@@ -153,6 +153,9 @@ def _request(spec: SandboxSpec) -> tuple[dict[str, Any], bytes]:
         "mounts": [{"source": str(m.source), "target": m.target} for m in spec.mounts],
         "hosts": dict(spec.hosts),
         "listens": [{"host": w.host, "port": w.port, "kind": w.kind} for w in spec.listens],
+        "trusted": (
+            {"pem": spec.trusted.pem, "name_hash": spec.trusted.name_hash} if spec.trusted else None
+        ),
         "zone": spec.zone,
         "shim": str(wall.library()) if spec.wall_clock else "",
         "watch": sorted(spec.watch),

@@ -23,6 +23,7 @@ from harness.case.pieces import (
 )
 from harness.case.repo import WORK_TREE
 from sandboxes.base import CAPABILITIES
+from sandboxes.trusted import CERTIFICATE
 
 _NAME = "^[A-Za-z_][A-Za-z0-9_]*$"
 ID = "^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$"
@@ -97,6 +98,13 @@ SANDBOX: Schema = record(
                 "at": formatted("instant", "what it shows when the subject starts"),
                 "zone": text("name of a time zone, such as Asia/Kathmandu"),
             },
+        ),
+        "tls": flag(
+            "whether every service answers on TLS too, on ports 443 and 8443, with a certificate of "
+            "an authority that the system inside trusts; the fault upstream.tls-failure has it so "
+            f"by itself. Programs with a list of their own need its file, {CERTIFICATE}, in env: "
+            "SSL_CERT_FILE, NODE_EXTRA_CA_CERTS or REQUESTS_CA_BUNDLE",
+            default=False,
         ),
         "needs": listing(
             "further capabilities without which the case is unavailable",

@@ -220,6 +220,7 @@ class SandboxDecl:
         written: names of the limits written in the case; those are required capabilities.
         needs: further required capabilities.
         clock: wall clock and zone.
+        tls: whether the services answer on TLS too.
     """
 
     network: str = "services"
@@ -228,6 +229,7 @@ class SandboxDecl:
     written: frozenset[str] = frozenset()
     needs: Sequence[str] = ()
     clock: Clock = Clock()
+    tls: bool = False
 
 
 @dataclass(frozen=True, slots=True)

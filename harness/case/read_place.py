@@ -51,6 +51,7 @@ def read_sandbox(r: Reading) -> SandboxDecl:
         written=frozenset(key for _, key, _ in r.entries((*at, "limits"))),
         needs=tuple(item for _, item in r.items((*at, "needs"))),
         clock=_clock(r, (*at, "clock")),
+        tls=bool(r.get((*at, "tls"), default=False)),
     )
 
 

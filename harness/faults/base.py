@@ -72,6 +72,17 @@ class ReplyFault(Injector, Protocol):
         """Change what is sent, byte by byte, and when."""
 
 
+@runtime_checkable
+class HandshakeFault(ReplyFault, Protocol):
+    """A fault in how a service greets those who connect to it on TLS; replies it leaves alone.
+
+    It hits the next ``times`` handshakes: a client has asked for one, and gets what is wrong.
+    """
+
+    def greeting(self, params: Params) -> str:
+        """What goes wrong, see :mod:`harness.services.knock`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Landing:
     """Whether and how often a fault hit, and the proof, taken outside the subject."""

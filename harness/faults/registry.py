@@ -70,6 +70,7 @@ from harness.faults.upstream_redirect_loop import RedirectLoop
 from harness.faults.upstream_reset import Reset as UpstreamReset
 from harness.faults.upstream_slow import Slow
 from harness.faults.upstream_status import Status as UpstreamStatus
+from harness.faults.upstream_tls_failure import TlsFailure
 
 FAULTS: FaultTable = {
     fault.name: fault
@@ -103,6 +104,7 @@ FAULTS: FaultTable = {
         Garbage(),
         Oversized(),
         RedirectLoop(),
+        TlsFailure(),
         NoAnswer(),
         LateAnswer(),
         Denial(),

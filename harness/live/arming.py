@@ -305,4 +305,4 @@ class Arming:
             state.landing = state.injection.landing(self._place())
         elif isinstance(state.injector, ReplyFault) and self._services is not None:
             count = self._services.hits(state.fault.id)
-            state.landing = Landing(count, f"{count} requests on record carry it")
+            state.landing = Landing(count, self._services.proof(state.fault.id))

@@ -68,7 +68,7 @@ class Attempt:
         """
         trial, case = self.setting.trial, self.setting.trial.case
         launch = trial.subject.launch(trial.ref, case)
-        spec = sandbox_spec(trial, launch, self.random)
+        spec = sandbox_spec(trial, self.setting.bench, launch, self.random)
         with ExitStack() as stack:
             sandbox = self.setting.bench.create(trial.backend, spec)
             stack.callback(self._destroy, sandbox)

@@ -18,7 +18,7 @@ from harness.live.inbox import Inbox
 from harness.live.inside import environment
 from harness.live.packets import PacketCounter
 from harness.live.stage import Stage
-from harness.plan import NEST, Trial, shims_clock, watched
+from harness.plan import NEST, Trial, shims_clock, speaks_tls, watched
 from harness.screen.secrets import Screen
 from harness.services.base import HttpService
 from harness.services.cast import Cast
@@ -86,7 +86,7 @@ class Setting:
     screen: Screen
 
 
-def sandbox_spec(trial: Trial, launch: Launch, random: Random) -> SandboxSpec:
+def sandbox_spec(trial: Trial, bench: Bench, launch: Launch, random: Random) -> SandboxSpec:
     """The sandbox that a trial needs; ``random`` makes its sentinels."""
     case = trial.case
     mounts = {target: source for source, target in case.workspace.mounts.items()}
@@ -99,6 +99,7 @@ def sandbox_spec(trial: Trial, launch: Launch, random: Random) -> SandboxSpec:
         workspace=case.workspace.files,
         mounts=tuple(Mount(source, target) for target, source in mounts.items()),
         listens=_addresses(trial).listens,
+        trusted=bench.host.authority.trusted() if speaks_tls(case) else None,
         zone=_zone(case),
         wall_clock=shims_clock(case),
         watch=watched(case),
@@ -155,6 +156,7 @@ def _cast(setting: Setting, where: Plan, arming: Arming, since: Callable[[], flo
         gatekeeper=arming.gate,
         since=since,
         declared=[fault.id for fault in trial.case.faults],
+        context=setting.bench.host.authority.context if speaks_tls(trial.case) else None,
     )
 
 
@@ -170,7 +172,9 @@ def _take_down(stage: Stage) -> None:
 
 
 def _addresses(trial: Trial) -> Plan:
-    return plan_services(trial.case, low_ports=_LOW_PORTS in trial.capabilities)
+    return plan_services(
+        trial.case, low_ports=_LOW_PORTS in trial.capabilities, tls=speaks_tls(trial.case)
+    )
 
 
 def _zone(case: Case) -> str:

@@ -212,6 +212,9 @@ class LiveServices(ServiceGate, Protocol):
     def hits(self, fault_id: str) -> int:
         """How many requests it has hit, counted when the reply had been decided and sent."""
 
+    def proof(self, fault_id: str) -> str:
+        """What proves that it has, in words."""
+
     def requests(self) -> Sequence[Request]:
         """The record so far, in order of arrival."""
 

@@ -8,11 +8,12 @@ that way, because only those prove that it landed.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from harness.case.model import Fault
-from harness.faults.base import Layer, ReplyFault
+from harness.faults.base import HandshakeFault, Layer, ReplyFault
 from harness.services.base import Hit
 
 MODEL = "model"
@@ -20,11 +21,17 @@ MODEL = "model"
 
 @dataclass(slots=True)
 class _Armed:
-    """A fault in force: ``left`` is how many requests it still hits, ``None`` for always."""
+    """A fault in force.
+
+    Attributes:
+        left: how many requests, or handshakes, it still hits; ``None``: all.
+        greets: whether it hits handshakes.
+    """
 
     hit: Hit
     service: str
     left: int | None
+    greets: bool = False
 
 
 class Board:
@@ -40,11 +47,13 @@ class Board:
         self._place = {fault_id: place for place, fault_id in enumerate(declared)}
         self._armed: tuple[_Armed, ...] = ()
         self._hits: dict[str, int] = {}
+        self._remarks: dict[str, Counter[str]] = {}
         self._lock = threading.Lock()
 
     def arm(self, fault: Fault, injector: ReplyFault) -> None:
         """From now on, hit the next ``times`` requests of its service."""
-        armed = _Armed(Hit(fault, injector), target(fault, injector), fault.times)
+        greets = isinstance(injector, HandshakeFault)
+        armed = _Armed(Hit(fault, injector), target(fault, injector), fault.times, greets)
         with self._lock:
             others = [other for other in self._armed if other.hit.fault.id != fault.id]
             self._armed = tuple(sorted([*others, armed], key=self._order))
@@ -56,10 +65,22 @@ class Board:
 
     def take(self, service: str) -> Sequence[Hit]:
         """The faults that hit the next request of a service; each is used up by one."""
-        if not self._armed:
-            return ()
+        return self._take(service) if self._armed else ()
+
+    def take_greeting(self, service: str) -> tuple[Hit, str] | None:
+        """The fault that hits the next handshake with a service, and what goes wrong by it."""
+        for hit in self._take(service, greets=True, most=1):
+            if isinstance(hit.injector, HandshakeFault):
+                return hit, hit.injector.greeting(hit.fault.params)
+        return None
+
+    def _take(self, service: str, *, greets: bool = False, most: int | None = None) -> list[Hit]:
         with self._lock:
-            taken = [a for a in self._armed if a.service == service and a.left != 0]
+            taken = [
+                armed
+                for armed in self._armed
+                if armed.service == service and armed.left != 0 and armed.greets is greets
+            ][:most]
             for armed in taken:
                 if armed.left is not None:
                     armed.left -= 1
@@ -82,6 +103,24 @@ class Board:
         """How many replies were sent the way a fault made them."""
         with self._lock:
             return self._hits.get(fault_id, 0)
+
+    def met(self, hit: Hit, what: str) -> None:
+        """Somebody met a fault, and took it so, without a reply that could tell."""
+        self.landed([hit])
+        self.remark(hit.fault.id, what)
+
+    def remark(self, fault_id: str, what: str) -> None:
+        """Put down how a client took a fault."""
+        with self._lock:
+            self._remarks.setdefault(fault_id, Counter())[what] += 1
+
+    def proof(self, fault_id: str) -> str:
+        """What proves that a fault landed, in words."""
+        words = f"{self.hits(fault_id)} requests on record carry it"
+        with self._lock:
+            remarks = self._remarks.get(fault_id, Counter())
+            said = ", ".join(f"{what} {count}x" for what, count in remarks.items())
+        return f"{words}; the client: {said}" if said else words
 
     def _order(self, armed: _Armed) -> int:
         return self._place.get(armed.hit.fault.id, len(self._place))

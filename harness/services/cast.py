@@ -1,12 +1,18 @@
-"""The services of a trial before they are up, and what they play with."""
+"""The services of a trial before they are up, what they play with, and the thread for that."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from harness.services.base import Gatekeeper, HttpService, Redact
+from harness.services.knock import Context
 from harness.services.record import Shelf
+
+T = TypeVar("T")
 
 
 def _never() -> float:
@@ -27,6 +33,7 @@ class Cast:
         declared: ids of the case's faults, in order.
         connections: how many may be open at once; more wait in the kernel's queue.
         memory: bytes of bodies to hold at once; what is beyond is refused.
+        context: the certificates to show; ``None``: TLS is not spoken.
     """
 
     services: Sequence[HttpService]
@@ -38,3 +45,17 @@ class Cast:
     declared: Sequence[str] = ()
     connections: int = 200
     memory: int = 512 << 20
+    context: Context | None = None
+
+
+class Loop(Protocol):
+    """The thread that the event loop runs in."""
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop: ...
+
+    @property
+    def aside(self) -> Executor: ...
+
+    def call(self, work: Callable[[], T]) -> T:
+        """Run ``work`` in the loop's thread and give what it gives; from any thread."""

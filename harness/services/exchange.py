@@ -138,10 +138,18 @@ class Desk:
         self._waiting: deque[Exchange] = deque()
         self._held: list[Exchange] = []
 
-    def take(self, line: Line, incoming: Incoming, manner: Manner) -> Exchange:
-        """A request has come; its reply goes to ``line``, now or later."""
+    def take(
+        self, line: Line, incoming: Incoming, manner: Manner, met: Hit | None = None
+    ) -> Exchange:
+        """A request has come; its reply goes to ``line``, now or later.
+
+        ``met`` is a fault that its client has met on the way, and went on.
+        """
         seen = self._room.seen(self.name, incoming)
         exchange = Exchange(self, line, seen, manner)
+        if met is not None:
+            self.landed(exchange, [met])
+            self._room.board.remark(met.fault.id, "went on")
         try:
             asked = self.service.classify(incoming)
         except Exception as bug:  # noqa: BLE001 - any bug of a service is told, none stalls

@@ -12,6 +12,7 @@ from typing import Any, Final, Self, TypeVar
 
 import uvloop
 
+from harness.services.authority import Authority
 from harness.services.cast import Cast
 from harness.services.live import Live
 from sandboxes.base import Listen
@@ -29,6 +30,7 @@ class ServiceHost:
         self.aside = ThreadPoolExecutor(1, thread_name_prefix="shakeout-record")
         self._thread = threading.Thread(target=self._run, name="shakeout-services", daemon=True)
         self._live: set[Live] = set()
+        self.authority = Authority()
 
     def __enter__(self) -> Self:
         self._thread.start()

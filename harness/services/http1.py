@@ -13,7 +13,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Final, Protocol, cast
 
-from harness.services.base import Incoming
+from harness.services.base import Hit, Incoming
 from harness.services.exchange import Desk, Exchange
 from harness.services.framing import CONTINUE, Manner, segments
 from harness.services.reader import Reader, Unreadable
@@ -47,6 +47,9 @@ class House(Protocol):
     def untaken(self, service: str, refusal: Refusal, sent: int, how: str) -> None:
         """A request never reached its service: record it."""
 
+    def shut_out(self, service: str, number: int, hit: Hit | None, how: str, said: str) -> None:
+        """A handshake came to nothing: record it."""
+
     def failed(self, bug: BaseException) -> None:
         """The harness has a bug."""
 
@@ -66,7 +69,8 @@ class House(Protocol):
 class Connection(asyncio.Protocol):
     """A client's connection: ``number`` in its trial, and the desk that takes its requests."""
 
-    def __init__(self, number: int, desk: Desk, house: House) -> None:
+    def __init__(self, number: int, desk: Desk, house: House, met: Hit | None = None) -> None:
+        """``met``: a fault that the client has met in the handshake before it."""
         self.number = number
         self._desk = desk
         self._house = house
@@ -78,6 +82,7 @@ class Connection(asyncio.Protocol):
         self._draining = False
         self._deaf = False
         self._held = 0
+        self._met = met
 
     # -- asyncio.Protocol
 
@@ -114,6 +119,9 @@ class Connection(asyncio.Protocol):
         self._reader.stop()
         if self._linger is not None:
             self._linger.cancel()
+        if self._met is not None:
+            said = "made the handshake and left"
+            self._house.shut_out(self._desk.name, self.number, self._met, "cut", said)
         self._house.left(self)
 
     def pause_writing(self) -> None:
@@ -156,7 +164,8 @@ class Connection(asyncio.Protocol):
 
     def _serve(self, incoming: Incoming, manner: Manner) -> None:
         self._busy = True
-        exchange = self._desk.take(self, incoming, manner)
+        met, self._met = self._met, None
+        exchange = self._desk.take(self, incoming, manner, met)
         if exchange.open:
             self._exchange = exchange
 
@@ -214,7 +223,8 @@ class Connection(asyncio.Protocol):
         self._let_go()
         if not self._transport.is_closing():
             # Closing now would reset what the client still sends, and it might miss the reply.
-            self._transport.write_eof()
+            if self._transport.can_write_eof():
+                self._transport.write_eof()
             loop = asyncio.get_running_loop()
             self._linger = loop.call_later(_LINGER, self._transport.abort)
 

@@ -10,45 +10,34 @@ import asyncio
 import itertools
 import socket
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import TypeAlias, TypeVar
 
 from harness.case.model import Fault
 from harness.evidence.model import ModelRecord, Request
 from harness.faults.base import ReplyFault
-from harness.services.base import Held, Incoming, ModelService, Peopled
+from harness.services.base import Held, Hit, Incoming, ModelService, Peopled
 from harness.services.board import Board
-from harness.services.cast import Cast
+from harness.services.cast import Cast, Loop
 from harness.services.chat.human import Human
 from harness.services.exchange import Desk
 from harness.services.http1 import Connection, Refusal
 from harness.services.keeping import held
+from harness.services.knock import Context, Knock
 from harness.services.listening import Listener
 from harness.services.loss import Losses
 from harness.services.names import Names, Zone
 from harness.services.nameserver import NameServer, NameStream
-from harness.services.plan import DNS, DNS_PORT, MODEL
+from harness.services.plan import DNS, DNS_PORT, MODEL, TLS_PORTS
 from harness.services.record import Hands, Recorder, Seen
 from sandboxes import clock
 from sandboxes.base import Listen
 
 T = TypeVar("T")
 
+Open: TypeAlias = Connection | NameStream | Knock
+
 _LOOK = 0.001
-
-
-class Loop(Protocol):
-    """The thread that the event loop runs in."""
-
-    @property
-    def loop(self) -> asyncio.AbstractEventLoop: ...
-
-    @property
-    def aside(self) -> Executor: ...
-
-    def call(self, work: Callable[[], T]) -> T:
-        """Run ``work`` in the loop's thread and give what it gives; from any thread."""
 
 
 class Live:
@@ -62,7 +51,7 @@ class Live:
         self._failure: BaseException | None = None
         self._numbers = itertools.count(1)
         self._connection_numbers = itertools.count(1)
-        self._connections: set[Connection | NameStream] = set()
+        self._connections: set[Open] = set()
         self._opening: set[asyncio.Task[None]] = set()
         self._listeners: dict[Listen, Listener] = {}
         self._name_servers: list[NameServer] = []
@@ -95,6 +84,9 @@ class Live:
 
     def hits(self, fault_id: str) -> int:
         return self.board.hits(fault_id)
+
+    def proof(self, fault_id: str) -> str:
+        return self.board.proof(fault_id)
 
     def requests(self) -> Sequence[Request]:
         return self.recorder.requests()
@@ -182,6 +174,15 @@ class Live:
         seen.status, seen.sent, seen.ended = refusal.status, sent, how
         self.recorder.add(seen)
 
+    def shut_out(self, service: str, number: int, hit: Hit | None, how: str, said: str) -> None:
+        """A handshake came to nothing."""
+        seen = self.seen(service, Incoming(number, "", "", {}, b""))
+        seen.ended = how
+        if hit is not None:
+            seen.fault = hit.fault.id
+            self.board.met(hit, said)
+        self.recorder.add(seen)
+
     def soon(self, desk: Desk) -> None:
         """Have the desk go on, from any thread."""
         self._loop.call_soon_threadsafe(desk.go_on)
@@ -218,7 +219,7 @@ class Live:
         self.failed(bug)
         self._cut()
 
-    def came(self, connection: Connection | NameStream) -> bool:
+    def came(self, connection: Open) -> bool:
         """A connection is open; ``False`` if the trial is over."""
         if self._over:
             return False
@@ -227,7 +228,7 @@ class Live:
             self._hold(held=True)
         return True
 
-    def left(self, connection: Connection | NameStream) -> None:
+    def left(self, connection: Open) -> None:
         """A connection is gone."""
         self._losses.look()
         self._connections.discard(connection)
@@ -250,6 +251,8 @@ class Live:
             return
         if where.port == DNS_PORT:
             made: Callable[[], asyncio.Protocol] = self._name_stream
+        elif where.port in TLS_PORTS and self._cast.context is not None:
+            made = partial(self._knock, self._by_host[where.host], self._cast.context)
         else:
             made = partial(self._connection, self._by_host[where.host])
         if where in self._listeners:
@@ -259,6 +262,10 @@ class Live:
 
     def _connection(self, desk: Desk) -> Connection:
         return Connection(next(self._connection_numbers), desk, self)
+
+    def _knock(self, desk: Desk, context: Context) -> Knock:
+        number = next(self._connection_numbers)
+        return Knock(self, context, number, desk.name, partial(Connection, number, desk, self))
 
     def _name_stream(self) -> NameStream:
         return NameStream(self.names.reply, self.came, self.left)

@@ -15,7 +15,9 @@ NAMESERVER: Final = "127.0.0.1"
 DNS: Final = "dns"
 DNS_PORT: Final = 53
 HTTP_PORTS: Final = (80, 8080)
+TLS_PORTS: Final = (443, 8443)
 
+_FIRST_FREE: Final = 1024
 _FIRST: Final = (127 << 24) + (1 << 8) + 1
 
 
@@ -55,16 +57,20 @@ class Plan:
         }
 
 
-def plan(case: Case, *, low_ports: bool = True) -> Plan:
+def plan(case: Case, *, low_ports: bool = True, tls: bool = False) -> Plan:
     """The addresses for a case: the model at 127.0.1.1, its services after it, in order.
 
-    ``low_ports`` says whether the place can bind port 80; 8080 is always there.
+    Args:
+        case: says which services there are.
+        low_ports: whether the place can bind ports 80 and 443; 8080 and 8443 are always there.
+        tls: whether they answer on TLS too.
     """
     if case.sandbox.network == "none":
         return Plan({})
     names = [MODEL, *(service.name for service in case.services)]
     addresses = {name: _dotted(_FIRST + place) for place, name in enumerate(names)}
-    return Plan(addresses, HTTP_PORTS if low_ports else HTTP_PORTS[1:])
+    ports = (*HTTP_PORTS, *TLS_PORTS) if tls else HTTP_PORTS
+    return Plan(addresses, tuple(port for port in ports if low_ports or port >= _FIRST_FREE))
 
 
 def _dotted(number: int) -> str:

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from sandboxes.helper import kernel, mounts, paths, stage
+from sandboxes.helper import kernel, mounts, paths, stage, trust
 
 _IN_ROOT = kernel.RESOLVE_IN_ROOT | kernel.RESOLVE_NO_MAGICLINKS
 _OURS = kernel.NOSUID | kernel.NODEV
@@ -114,20 +114,25 @@ def _files(root: int, spec: dict[str, Any], uid: int) -> dict[str, str]:
         "etc/passwd": _accounts(root, "etc/passwd", f"{agent}{uid}:agent:/home/agent:/bin/sh"),
         "etc/group": _accounts(root, "etc/group", agent),
     }
+    files |= trust.files(spec, _text(root, trust.BUNDLE) if spec["trusted"] else "")
     return files | ({"etc/ld.so.preload": f"{stage.SHIM}\n"} if spec["shim"] else {})
+
+
+def _text(root: int, path: str) -> str:
+    """The text of a file of the image; empty where it has none."""
+    fd = paths.open_file(root, path)
+    if fd is None:
+        return ""
+    with os.fdopen(fd, encoding="utf-8", errors="surrogateescape") as file:
+        return file.read(_LONGEST)
 
 
 def _accounts(root: int, path: str, agent: str) -> str:
     """The image's own accounts, with the agent instead of whoever has its name or number."""
     name, _, number = agent.split(":")[:3]
-    fd = paths.open_file(root, path)
-    text = ""
-    if fd is not None:
-        with os.fdopen(fd, encoding="utf-8", errors="surrogateescape") as file:
-            text = file.read(_LONGEST)
     kept = [
         line
-        for line in text.splitlines()
+        for line in _text(root, path).splitlines()
         if line.count(":") >= 2 and line.split(":")[0] != name and line.split(":")[2] != number
     ]
     return "\n".join([*kept, agent]) + "\n"

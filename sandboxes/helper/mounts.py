@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from sandboxes.helper import kernel
+from sandboxes.helper import kernel, trust
 from sandboxes.helper.stage import (
     BOX,
     CLOCK,
@@ -25,6 +25,7 @@ from sandboxes.helper.stage import (
     USR,
     WHOLE_PROC,
     WORKSPACE,
+    copy,
     copy_file,
     hosts,
     linked,
@@ -77,8 +78,31 @@ def fill(spec: dict[str, Any], *, overlay: bool) -> None:
     os.symlink(zone, f"{root}/etc/localtime")
     if spec["shim"]:
         write(f"{root}/etc/ld.so.preload", f"{SHIM}\n")
+    if spec["trusted"]:
+        _add_trusted(spec, root, overlay=overlay)
     for source, target, _ in mounted(spec):
         _place(target, is_folder=os.path.isdir(source), overlay=overlay)
+
+
+def _add_trusted(spec: dict[str, Any], root: str, *, overlay: bool) -> None:
+    """Add an authority to those of this host, which without an overlay are copied for that."""
+    theirs, ours = f"{SKELETON}/{trust.FOLDERS[0]}", f"{root}/{trust.FOLDERS[0]}"
+    if not overlay and os.path.isdir(ours):
+        os.rmdir(ours)
+        copy(theirs, ours)
+    for folder in trust.FOLDERS:
+        os.makedirs(f"{root}/{folder}", 0o755, exist_ok=True)
+    for path, text in trust.files(spec, _bundle(f"{SKELETON}/{trust.BUNDLE}")).items():
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(f"{root}/{path}")  # it may be a link to a file of the host
+        write(f"{root}/{path}", text)
+
+
+def _bundle(path: str) -> str:
+    if not os.path.isfile(path):
+        return ""
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        return file.read()
 
 
 def zone_file(zone: str) -> str:
@@ -103,7 +127,8 @@ def bubblewrap(spec: dict[str, Any], *, overlay: bool, uid: int) -> list[str]:
         words += ["--unshare-user", "--uid", str(uid), "--gid", str(uid)]
         words += ["--bind", PLAIN_ROOT, "/", "--ro-bind", "/usr", "/usr"]
         for entry in os.scandir(f"{SKELETON}/etc"):
-            if entry.is_dir(follow_symlinks=False):
+            ours = spec["trusted"] and f"etc/{entry.name}" == trust.FOLDERS[0]
+            if entry.is_dir(follow_symlinks=False) and not ours:
                 words += ["--ro-bind", entry.path, f"/etc/{entry.name}"]
     for name in linked():
         words += ["--ro-bind", f"/{name}", f"/{name}"]

@@ -121,7 +121,7 @@ def make_skeleton(uid: int) -> None:
     for name in _LINKED:
         _copy_link_or_folder(name)
     for name in _SHOWN:
-        _copy(f"/etc/{name}", f"{SKELETON}/etc/{name}")
+        copy(f"/etc/{name}", f"{SKELETON}/etc/{name}")
     write(f"{SKELETON}/etc/nsswitch.conf", NAMES)
     write(f"{SKELETON}/etc/resolv.conf", RESOLVER)
     write(f"{SKELETON}/etc/hostname", "sandbox\n")
@@ -154,7 +154,9 @@ def write(path: str, text: str, mode: int = 0o644) -> None:
     """Write a small file of ours."""
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
-        os.write(fd, text.encode("utf-8", "surrogateescape"))
+        data = memoryview(text.encode("utf-8", "surrogateescape"))
+        while data:
+            data = data[os.write(fd, data) :]
         os.fchmod(fd, mode)
     finally:
         os.close(fd)
@@ -174,7 +176,7 @@ def _copy_link_or_folder(name: str) -> None:
         os.mkdir(f"{SKELETON}/{name}", 0o755)
 
 
-def _copy(source: str, target: str) -> None:
+def copy(source: str, target: str) -> None:
     """Copy what everybody may read; links stay links."""
     with contextlib.suppress(FileNotFoundError):
         status = os.lstat(source)
@@ -183,7 +185,7 @@ def _copy(source: str, target: str) -> None:
         elif stat.S_ISDIR(status.st_mode) and status.st_mode & 0o005 == 0o005:
             os.mkdir(target, 0o755)
             for name in os.listdir(source):
-                _copy(f"{source}/{name}", f"{target}/{name}")
+                copy(f"{source}/{name}", f"{target}/{name}")
         elif stat.S_ISREG(status.st_mode) and status.st_mode & 0o004:
             copy_file(source, target)
             os.chmod(target, 0o755 if status.st_mode & 0o001 else 0o644)

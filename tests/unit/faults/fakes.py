@@ -44,6 +44,9 @@ class FakeServices:
     def hits(self, fault_id: str) -> int:
         return self.counted[fault_id]
 
+    def proof(self, fault_id: str) -> str:
+        return f"{self.counted[fault_id]} requests on record carry it"
+
 
 @dataclass
 class FakeSandbox:

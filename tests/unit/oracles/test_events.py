@@ -97,7 +97,8 @@ def test_a_second_witness_is_one_from_outside():
     beside = ORACLES["events"].schema["properties"]["beside"]
 
     assert "events" in ORACLES
-    assert set(beside["properties"]) == {"requests", "attempts", "order", "spend", "network"}
+    outside = {"requests", "escalations", "attempts", "order", "spend", "network"}
+    assert set(beside["properties"]) == outside
     assert "beside" in ORACLES["events"].schema["required"]
 
 

@@ -160,6 +160,7 @@ def test_the_catalogue_is_there():
         "upstream.reset",
         "upstream.slow",
         "upstream.status",
+        "upstream.tls-failure",
     ]
     for name in UPSTREAM:
         assert FAULTS[name].layer is Layer.UPSTREAM
