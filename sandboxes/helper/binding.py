@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import ipaddress
+import os
 import socket
 from collections import Counter
 from dataclasses import dataclass, field
@@ -49,7 +50,7 @@ class Taken:
         asked = caller.read(address, min(size, _LONGEST))
         if not self._may_be_asked_for(asked):
             return
-        with socket.socket(fileno=caller.descriptor(0)) as copy:
+        with _socket(caller.descriptor(0)) as copy:
             if copy.type != socket.SOCK_STREAM or not self._meets(asked, copy):
                 return
             if not caller.still_waits():
@@ -79,6 +80,15 @@ class Taken:
         six = copy.family == socket.AF_INET6
         both = not (six and copy.getsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY))
         return conflict(self.host, ipaddress.ip_address(where), both=both)
+
+
+def _socket(descriptor: int) -> socket.socket:
+    """The socket that a descriptor is of, which is closed where it is none."""
+    try:
+        return socket.socket(fileno=descriptor)
+    except OSError:
+        os.close(descriptor)
+        raise
 
 
 def conflict(

@@ -12,7 +12,7 @@ import errno
 import fcntl
 import os
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sandboxes.helper import calls, copies, kernel, numbers, resolving
@@ -25,6 +25,8 @@ _EMPTY = bytes(_NOTICE.size)
 _PAGE, _PIECE, _LONGEST = 4096, 256, 4096
 _GONE = b" (deleted)"
 _VECTOR = struct.Struct("=QQ")
+_MOST_VECTORS = 1024
+_MOST_BYTES = 2**63 - 1
 #: Whether it takes vectors, and which argument says where.
 _WRITES = {
     "write": (False, -1),
@@ -141,24 +143,35 @@ class Caller:
         """Whether it is the call of this name."""
         return _NUMBERS.get(name) == self.number
 
-    def written(self, most: int) -> tuple[int, bytes, int]:
-        """What a write is to write: how many bytes, the first of them, and where.
+    def to_write(self) -> tuple[list[tuple[int, int]], int]:
+        """The pieces of memory that a write is to write, address and size, and where to.
 
-        Where is -1 for the offset of the open file. ``OSError`` where it is no write.
+        Where is -1 for the offset of the open file. ``OSError`` where it is no such call, or one
+        that the kernel will refuse.
         """
-        vectors, offset = next(
-            (form for name, form in _WRITES.items() if self.is_called(name)), (False, -1)
-        )
-        if not any(self.is_called(name) for name in _WRITES):
+        form = next((form for name, form in _WRITES.items() if self.is_called(name)), None)
+        if form is None:
             raise OSError(errno.EINVAL, "no write")
+        vectors, offset = form
         _, address, size, *_ = self.arguments
-        pieces = _VECTOR.iter_unpack(self.read(address, size * _VECTOR.size)) if vectors else ()
-        whole = list(pieces) if vectors else [(address, size)]
-        data = b""
-        for start, length in whole:
-            data += self.read(start, min(length, most - len(data)))
+        pieces = [(address, size)]
+        if vectors:
+            if size > _MOST_VECTORS:
+                raise OSError(errno.EINVAL, "more pieces than the kernel takes")
+            pieces = list(_VECTOR.iter_unpack(self.read(address, size * _VECTOR.size)))
+        if sum(length for _, length in pieces) > _MOST_BYTES:
+            raise OSError(errno.EINVAL, "more bytes than the kernel takes")
         where = ctypes.c_int64(self.arguments[offset]).value if offset >= 0 else -1
-        return sum(length for _, length in whole), data, where
+        if where < 0 <= offset and not (where == -1 and self.is_called("pwritev2")):
+            raise OSError(errno.EINVAL, "an offset that the kernel refuses")
+        return pieces, where
+
+    def read_pieces(self, pieces: Sequence[tuple[int, int]], most: int) -> bytes:
+        """The first bytes of some pieces of memory."""
+        data = b""
+        for address, length in pieces:
+            data += self.read(address, min(length, most - len(data)))
+        return data
 
     def descriptor(self, argument: int) -> int:
         """A copy of the descriptor that an argument names; the caller closes it."""

@@ -168,9 +168,11 @@ class Tear:
         """See :class:`Rule`."""
         if self.met or not answer.go_on or not self.target.verb(caller):
             return
-        total, data, offset = caller.written(self.size)
+        pieces, offset = caller.to_write()
+        total = sum(length for _, length in pieces)
         if total <= self.size:
             return
+        data = caller.read_pieces(pieces, self.size)
         file = caller.descriptor(0)
         try:
             if not caller.still_waits() or not os.path.isfile(f"/proc/self/fd/{file}"):

@@ -260,6 +260,23 @@ def test_one_write_is_torn_and_no_smaller_one(ruled):
 
 
 @answers
+def test_a_write_that_the_kernel_refuses_is_not_torn(ruled):
+    room, rule = ruled(Tear(FILE, 2, Then.KILL))
+    script = (
+        OPEN + "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+        "def says(*call): return libc.syscall(*call), ctypes.get_errno()\n"
+        "word = ctypes.create_string_buffer(b'12345')\nlong = ctypes.c_long\n"
+        "pwrite, writev, write = {'x86_64': (18, 20, 1), 'aarch64': (68, 66, 64)}[os.uname().machine]\n"
+        "print(says(pwrite, f, word, long(5), long(-5)), says(writev, f, word, long(2000)),\n"
+        "      says(write, f, None, long(9)), says(write, 77, word, long(5)))"
+    )
+
+    refused = [errno.EINVAL, errno.EINVAL, errno.EFAULT, errno.EBADF]
+    assert python(room, script) == " ".join(f"(-1, {number})" for number in refused)
+    assert room.sandbox.met(rule) == {}
+
+
+@answers
 def test_who_tears_is_killed_and_so_is_the_main_program_of_a_child(ruled):
     room, rule = ruled(Tear(FILE, 2, Then.KILL))
 
