@@ -11,7 +11,7 @@ import pytest
 
 from sandboxes import clock
 from sandboxes.base import Depth, Kind, Planted, Root, Watch
-from sandboxes.errors import AddressInUse, SandboxError
+from sandboxes.errors import AddressInUse, CommandNotFound, SandboxError
 from sandboxes.rules import (
     DATA_VERBS,
     After,
@@ -212,6 +212,15 @@ def test_a_rule_that_could_meet_nothing_is_refused(make):
     ):
         with pytest.raises(SandboxError, match=f"without watching {lacking}"):
             room.sandbox.intercept(rule)
+
+
+@answers
+def test_a_program_that_cannot_be_started_says_so_also_where_everything_is_watched(make):
+    room = make(watch=tuple(Watch))
+    for _ in range(3):
+        with pytest.raises(CommandNotFound, match="nope"):
+            room.start("nope", watched=True)
+    assert room.start("echo", "on", watched=True).finish().text == "on"
 
 
 # -- Tear
