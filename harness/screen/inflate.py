@@ -1,14 +1,18 @@
 """Compressed pieces inside data, where a secret would not be seen: what agents pack and commit.
 
-gzip, zlib (also the objects and packs of a git repository), zip, bzip2 and xz are found as they
-are, wherever they begin, and in base64. Only what can be decompressed counts, and no more of a
-piece than :data:`MOST` bytes, so that a bomb costs little.
+gzip, zlib (also the objects and packs of a git repository), zip, bzip2, xz and lzma are found as
+they are, wherever they begin, and in base64; a deflate stream without a header is found where the
+data begins with it. Only what can be decompressed counts, and no more of a piece than :data:`MOST`
+bytes, so that a bomb costs little. Uuencoded lines, each of which says its own length, are pieces
+too.
 """
 
 from __future__ import annotations
 
 import base64
+import binascii
 import bz2
+import contextlib
 import lzma
 import re
 import zlib
@@ -26,6 +30,12 @@ _PACKED = re.compile(
 )
 _BASE64_HEADS = (b"H4sI", b"eJ", b"eN", b"eA", b"eF", b"UEsDB", b"Qlpo", b"Td6WF")
 _LINES = re.compile(rb"\s|\\[rn]")
+_UU = re.compile(
+    rb"^(?:begin [0-7]{3,4} [^\n]{1,200}\n(?:[!-M][ -`]{1,61}\r?\n)+|(?:M[ -`]{60}\r?\n)+)"
+    rb"(?:[!-M][ -`]{1,61}\r?$)?",
+    re.MULTILINE,
+)
+_LZMA_MEMORY = 64 << 20
 _ZIP, _ZIP_HEADER = b"PK\x03\x04", 30
 
 
@@ -56,7 +66,13 @@ _FORMATS = (
     _Format(_ZIP, partial(zlib.decompressobj, -15)),
     _Format(b"BZh", bz2.BZ2Decompressor, at_once=False),
     _Format(b"\xfd7zXZ\0", lzma.LZMADecompressor, at_once=False),
+    _Format(
+        b"]\0\0",
+        partial(lzma.LZMADecompressor, lzma.FORMAT_ALONE, _LZMA_MEMORY),
+        at_once=False,
+    ),
 )
+_BARE = _Format(b"", partial(zlib.decompressobj, -15))
 
 Piece = tuple[int, int, bytes]
 
@@ -72,6 +88,10 @@ def inflated(data: bytes, suspects: Callable[[bytes], bool]) -> list[Piece]:
 
 def _pieces(data: bytes) -> Iterator[Piece]:
     yield from _plain_pieces(data)
+    if found := _inflate(data, 0, _BARE):
+        yield 0, found[1], found[0]
+    for match in _UU.finditer(data):
+        yield match.start(), match.end(), _undone(match[0])
     if any(head in data for head in _BASE64_HEADS):
         for match in _PACKED.finditer(data):
             for _, _, inner in _plain_pieces(_decode(match[0])):
@@ -87,6 +107,15 @@ def _plain_pieces(data: bytes) -> Iterator[Piece]:
             if found := _inflate(data, at, form):
                 yield at, found[1], found[0]
             at = data.find(form.head, at + len(form.head))
+
+
+def _undone(lines: bytes) -> bytes:
+    """What uuencoded lines hold; a line that is none holds nothing."""
+    inner = bytearray()
+    for line in lines.splitlines():
+        with contextlib.suppress(binascii.Error):
+            inner += binascii.a2b_uu(line)
+    return bytes(inner)
 
 
 def _decode(text: bytes) -> bytes:

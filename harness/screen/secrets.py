@@ -91,7 +91,7 @@ class Screen:
 
     def screen(self, data: bytes) -> tuple[bytes, tuple[Mark, ...]]:
         """The data with every secret replaced, and the marks in order of appearance."""
-        if not self._exact:
+        if not self._exact or len(data) < _LEAST:
             return data, ()
         marks: tuple[Mark, ...] = ()
         for start, end, inner in reversed(inflated(data, self._holds)):
@@ -113,7 +113,7 @@ class Screen:
 
     def text(self, text: str) -> tuple[str, tuple[Mark, ...]]:
         """Likewise, for text that may hold surrogate escapes."""
-        if not self._exact:
+        if not self._exact or len(text) < _LEAST and text.isascii():
             return text, ()
         data, marks = self.screen(text.encode("utf-8", "surrogateescape"))
         return (data.decode("utf-8", "surrogateescape") if marks else text), marks
