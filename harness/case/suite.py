@@ -66,10 +66,10 @@ def _checks(r: Reading) -> tuple[Check, ...]:
         if case is not None and not case.is_file():
             hint = "name a file relative to the suite's, or leave case out until it is written"
             r.fail((*path, "case"), f"there is no file {quoted(item['case'])}", hint)
-        elif case in files:
+        elif case is not None and case.resolve() in files:
             r.fail(
                 (*path, "case"), f"{quoted(item['case'])} is here a second time", "keep one of them"
             )
-        files |= {case} if case is not None else set()
+        files |= {case.resolve()} if case is not None else set()
         ids[name] = Check(name, item["title"], r.doc.where(path), case)
     return tuple(ids.values())
