@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -35,6 +36,26 @@ def open_folder(wanted: str | None, run: str) -> Path:
     if not wanted:
         _link_latest(folder)
     return folder.resolve()
+
+
+def refuse_shown(wanted: str | None, shown: Iterable[Path]) -> None:
+    """Refuse a folder that a subject would be shown: it could read what is expected of it.
+
+    Args:
+        wanted: as for :func:`open_folder`.
+        shown: what the sandboxes show of this machine.
+
+    Raises:
+        UsageError: the folder lies in one of these.
+    """
+    folder = Path(wanted or "out").resolve()
+    for source in shown:
+        if folder.is_relative_to(source.resolve()):
+            where = f"--out {wanted}" if wanted else "the default --out"
+            raise UsageError(
+                f"{where} lies in {source}, which a case mounts: its subject could read what is "
+                "expected of it; name a folder outside, or mount less"
+            )
 
 
 def _link_latest(folder: Path) -> None:

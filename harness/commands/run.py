@@ -22,7 +22,7 @@ from harness.errors import UsageError
 from harness.evidence.documents import Document, run_document, usage_document
 from harness.journal import Journal
 from harness.judge.exitcode import USAGE, FailOn
-from harness.outdir import open_folder, run_id
+from harness.outdir import open_folder, refuse_shown, run_id
 from harness.plan import Selection, Trial, plan
 from harness.progress import Lines
 from harness.record import Course, Marks, run_record
@@ -99,6 +99,7 @@ def _run(args: argparse.Namespace, found: Found, cases: Sequence[Case]) -> int:
     seed = args.seed if args.seed is not None else SystemRandom().randrange(_SEEDS)
     chosen = Selection(args.subject, args.sandbox, args.repeat, seed, control=args.control)
     trials = plan(cases, probe(args.sandbox), chosen)
+    refuse_shown(args.out, [source for case in cases for source in case.workspace.mounts])
     document, folder = _do(args, trials, _missing(found, args), seed, len(cases))
     with suppress(BrokenPipeError):  # whoever reads no further gets the exit code all the same
         if args.json:
