@@ -71,6 +71,14 @@ def size(text: str) -> int:
     return int(match[1]) * _BYTES[match[2]]
 
 
+def wanted(text: str) -> re.Pattern[str]:
+    """A pattern that must be found: one that is found in nothing could never be missed."""
+    pattern = regex(text)
+    if pattern.search("") is not None:
+        raise GrammarError("is found in every text", text, "write what must be there at least")
+    return pattern
+
+
 @functools.lru_cache(maxsize=1024)
 def regex(text: str) -> re.Pattern[str]:
     """A Python regular expression for ``search``, with ``^`` and ``$`` at every line."""

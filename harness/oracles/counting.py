@@ -13,7 +13,7 @@ _WORDS: Final = {"exactly": "exactly", "at_least": "at least", "at_most": "at mo
 #: Properties of a schema; :data:`ONE_BOUND` says that one of them must be written.
 BOUNDS: Final[Mapping[str, Any]] = {
     "exactly": {**_COUNT, "description": "How often, exactly."},
-    "at_least": {**_COUNT, "description": "How often at least."},
+    "at_least": {**_COUNT, "minimum": 1, "description": "How often at least."},
     "at_most": {**_COUNT, "description": "How often at most."},
 }
 ONE_BOUND: Final[list[Any]] = [{"required": [name]} for name in BOUNDS]

@@ -27,6 +27,7 @@ class Exit:
                 "type": "array",
                 "items": _CODE,
                 "minItems": 1,
+                "maxItems": 255,
                 "uniqueItems": True,
                 "description": "The codes, any of them.",
             },

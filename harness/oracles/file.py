@@ -7,7 +7,7 @@ import posixpath
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from harness.case.grammar import GrammarError, regex
+from harness.case.grammar import GrammarError, wanted
 from harness.case.model import Params
 from harness.evidence.model import Evidence, PathState
 from harness.extension import Schema
@@ -70,7 +70,7 @@ class File:
     def parse(self, value: Any) -> Params:
         locate(value["path"])
         if "matches" in value:
-            regex(value["matches"])
+            wanted(value["matches"])
         return {"path": value["path"], **{key: value[key] for key in _CHECKS if key in value}}
 
     def judge(self, params: Params, evidence: Evidence) -> Finding:

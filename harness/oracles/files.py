@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from harness.case.grammar import GrammarError
 from harness.case.model import Params
 from harness.evidence.model import Evidence, FileChange
 from harness.extension import Schema
@@ -16,6 +17,8 @@ from sandboxes.base import Root
 _EVIDENCE = "files.json"
 _GIT = ".git/**"
 _HOW = ["added", "changed", "removed"]
+#: Paths that have nothing in common but that they are paths.
+_ANY = ("a", ".b", "c/.d", ".e/f.g/h")
 _GLOBS = {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1}
 
 
@@ -71,6 +74,7 @@ class Files:
         }
         for globs in (params["changed_only"], params["unchanged"]):
             GlobSet(globs or ())
+        _can_break(params)
         return params
 
     def judge(self, params: Params, evidence: Evidence) -> Finding:
@@ -89,6 +93,21 @@ class Files:
 
     def wants(self, params: Params) -> Sequence[tuple[Root, str]]:
         return ()
+
+
+def _can_break(params: Params) -> None:
+    """Refuse what every change is within.
+
+    Raises:
+        GrammarError: it names all paths, in all ways, and nothing that may not change.
+    """
+    only = params["changed_only"]
+    if only is None or params["unchanged"] is not None or set(params["how"]) != set(_HOW):
+        return
+    named = GlobSet(only)
+    if all(named.matches(path) for path in _ANY):
+        hint = "name less, say how in `how`, or name what stays in `unchanged`"
+        raise GrammarError("names every path, so nothing could break it", only[0], hint)
 
 
 def _listed(globs: Sequence[str] | None) -> list[str] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from harness.case.grammar import REGEX, regex
+from harness.case.grammar import REGEX, regex, wanted
 from harness.case.model import Params
 from harness.evidence.model import Evidence, Output
 from harness.extension import Schema
@@ -39,8 +39,10 @@ class Printed:
 
     def parse(self, value: Any) -> Params:
         checks = {key: value[key] for key in ("matches", "lacks") if key in value}
-        for pattern in checks.values():
-            regex(pattern)
+        if "matches" in checks:
+            wanted(checks["matches"])
+        if "lacks" in checks:
+            regex(checks["lacks"])
         return {"stream": value.get("stream", "stdout"), **checks}
 
     def judge(self, params: Params, evidence: Evidence) -> Finding:

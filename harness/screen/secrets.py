@@ -113,7 +113,7 @@ class Screen:
 
     def text(self, text: str) -> tuple[str, tuple[Mark, ...]]:
         """Likewise, for text that may hold surrogate escapes."""
-        if not self._exact or len(text) < _LEAST and text.isascii():
+        if not self._exact or (len(text) < _LEAST and text.isascii()):
             return text, ()
         data, marks = self.screen(text.encode("utf-8", "surrogateescape"))
         return (data.decode("utf-8", "surrogateescape") if marks else text), marks

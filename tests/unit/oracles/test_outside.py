@@ -360,6 +360,12 @@ def test_a_claim_wants_what_the_other_oracle_wants():
         ("home", {"untouched": True, "allow": ["a[b-a]"]}),
         ("requests", {"exactly": 1, "path": "[z-a]"}),
         ("processes", {"left": 1, "after": "soon"}),
+        # what nothing could break
+        ("output", {"matches": ""}),
+        ("output", {"matches": ".*"}),
+        ("file", {"path": "x", "matches": "y*"}),
+        ("files", {"changed_only": ["**"]}),
+        ("files", {"changed_only": ["a", "/**"], "how": ["removed", "changed", "added"]}),
     ],
 )
 def test_what_is_not_in_its_language_is_refused_when_it_is_read(oracle: str, written):
@@ -371,7 +377,7 @@ def test_what_is_not_in_its_language_is_refused_when_it_is_read(oracle: str, wri
     ("oracle", "written", "final"),
     [
         ("home", "untouched", True),
-        ("files", {"changed_only": ["**"]}, True),
+        ("files", {"changed_only": ["src/**"]}, True),
         ("secrets", "absent", True),
         ("network", {"beyond_services": 0}, True),
         ("requests", {"at_most": 1}, True),
