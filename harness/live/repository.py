@@ -1,4 +1,8 @@
-"""Makes the workspace a repository: by a git of the sandbox, as the agent, before it starts."""
+"""Makes the workspace a repository: by a git of the sandbox, as the agent, before it starts.
+
+What a case plants may be meant for the agent's own git (hooks, a configuration); none of it is
+for ours, or it could do the agent's work.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,13 @@ from harness.live.stage import Stage
 from sandboxes.base import Planted, Root
 from verifiers.verdicts import Reason
 
+_CLEAN = (
+    *("/usr/bin/env", "-i", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null"),
+    *("GIT_AUTHOR_NAME=Agent", "GIT_AUTHOR_EMAIL=agent@sandbox.invalid"),
+    *("GIT_COMMITTER_NAME=Agent", "GIT_COMMITTER_EMAIL=agent@sandbox.invalid"),
+)
 _GIT = ("/usr/bin/git", "-c", "gc.auto=0")
+_OURS = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false")
 _FIRST = "main"
 _PACK = ".git/objects/pack/pack-start.pack"
 
@@ -53,7 +63,7 @@ class _Making:
         self._branches: set[str] = set()
 
     def git(self, *words: str) -> None:
-        self._run((*_GIT, *words), f"git {words[0]}")
+        self._run((*_CLEAN, *_GIT, *_OURS, *words), f"git {words[0]}")
 
     def _run(self, argv: Sequence[str], what: str) -> None:
         code, output = self._stage.canary(argv)
