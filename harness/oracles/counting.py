@@ -5,22 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from harness.case.grammar import GrammarError
 from harness.case.model import Params
 
 _COUNT: Final = {"type": "integer", "minimum": 0}
+_HINT: Final = "write at_least: 1 or more, or another bound"
 _WORDS: Final = {"exactly": "exactly", "at_least": "at least", "at_most": "at most"}
 
 #: Properties of a schema; :data:`ONE_BOUND` says that one of them must be written.
 BOUNDS: Final[Mapping[str, Any]] = {
     "exactly": {**_COUNT, "description": "How often, exactly."},
-    "at_least": {**_COUNT, "minimum": 1, "description": "How often at least."},
+    "at_least": {**_COUNT, "description": "How often at least."},
     "at_most": {**_COUNT, "description": "How often at most."},
 }
 ONE_BOUND: Final[list[Any]] = [{"required": [name]} for name in BOUNDS]
 
 
 def bounds(value: Mapping[str, Any]) -> Params:
-    """Those that a case wrote."""
+    """Those that a case wrote.
+
+    Raises:
+        GrammarError: every count is within them, and no second count stands beside.
+    """
+    if value.get("at_least") == 0 and not {"exactly", "at_most", "beside"} & value.keys():
+        raise GrammarError(
+            "every count is at least 0, so nothing could break it", "at_least", _HINT
+        )
     return {name: value[name] for name in BOUNDS if name in value}
 
 

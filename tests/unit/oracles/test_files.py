@@ -196,7 +196,7 @@ def test_a_link_to_the_right_contents_is_no_file():
     link = PathState("link", "0777", 5, target="other")
 
     assert (
-        verdict("file", {"path": "report.txt", "matches": ""}, ran(paths={REPORT: link}))
+        verdict("file", {"path": "report.txt", "matches": "o"}, ran(paths={REPORT: link}))
         == "failed"
     )
 

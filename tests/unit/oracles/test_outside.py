@@ -363,6 +363,8 @@ def test_a_claim_wants_what_the_other_oracle_wants():
         # what nothing could break
         ("output", {"matches": ""}),
         ("output", {"matches": ".*"}),
+        ("requests", {"at_least": 0}),
+        ("attempts", {"program": "curl", "at_least": 0}),
         ("file", {"path": "x", "matches": "y*"}),
         ("files", {"changed_only": ["**"]}),
         ("files", {"changed_only": ["a", "/**"], "how": ["removed", "changed", "added"]}),
@@ -403,5 +405,6 @@ def test_bounds_on_requests_agree_with_counting(count: int, bound: int):
     evidence = ran(requests=[request(seq=n) for n in range(count)])
 
     assert (verdict("requests", {"exactly": bound}, evidence) == "passed") == (count == bound)
-    assert (verdict("requests", {"at_least": bound}, evidence) == "passed") == (count >= bound)
+    least = bound + 1
+    assert (verdict("requests", {"at_least": least}, evidence) == "passed") == (count >= least)
     assert (verdict("requests", {"at_most": bound}, evidence) == "passed") == (count <= bound)
