@@ -21,7 +21,14 @@ _CLEAN = (
     *("GIT_COMMITTER_NAME=Agent", "GIT_COMMITTER_EMAIL=agent@sandbox.invalid"),
 )
 _GIT = ("/usr/bin/git", "-c", "gc.auto=0")
-_OURS = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false")
+_OURS = (
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "commit.gpgSign=false",
+)
 _FIRST = "main"
 _PACK = ".git/objects/pack/pack-start.pack"
 

@@ -83,11 +83,11 @@ def test_a_packed_secret_is_found_and_taken_out(packer, way):
 @pytest.mark.parametrize("beginning", BEGINNINGS)
 def test_what_only_begins_like_packed_data_costs_little(beginning):
     data = beginning * ((256 << 10) // len(beginning))
-    begun = time.monotonic()
+    begun = time.process_time()
 
     assert SCREEN.screen(data) == (data, ())
 
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 def test_a_secret_committed_to_git_is_told(verdict_of):
