@@ -10,6 +10,8 @@ from harness.case.model import Params
 
 _COUNT: Final = {"type": "integer", "minimum": 0}
 _HINT: Final = "write at_least: 1 or more, or another bound"
+#: Beside one of these even a lower bound of 0 can be broken.
+_OTHERS: Final = frozenset({"exactly", "at_most", "beside", "count"})
 _WORDS: Final = {"exactly": "exactly", "at_least": "at least", "at_most": "at most"}
 
 #: Properties of a schema; :data:`ONE_BOUND` says that one of them must be written.
@@ -27,7 +29,7 @@ def bounds(value: Mapping[str, Any]) -> Params:
     Raises:
         GrammarError: every count is within them, and no second count stands beside.
     """
-    if value.get("at_least") == 0 and not {"exactly", "at_most", "beside"} & value.keys():
+    if value.get("at_least") == 0 and not _OTHERS & value.keys():
         raise GrammarError(
             "every count is at least 0, so nothing could break it", "at_least", _HINT
         )

@@ -118,7 +118,7 @@ def test_the_file_is_asked_for():
     ),
     bounds=st.dictionaries(
         st.sampled_from(["count", "at_least", "at_most"]), st.integers(0, 4), min_size=1
-    ),
+    ).filter(lambda bounds: bounds != {"at_least": 0}),
     distinct=st.booleans(),
     sinks=st.sampled_from([None, ["tg"], ["tg", "sl"]]),
 )
