@@ -21,11 +21,13 @@ from harness.services.chat.forms import fields, nested
 from harness.services.chat.human import Due, Rule, read_rules, rules_schema
 from harness.services.chat.posts import Refused
 from harness.services.chat.service import ChatService, Reply, defaults, said
+from harness.services.chat.uploads import PLACE
 from harness.services.chat.workspace import METHODS, Outcome, Workspace
 from harness.services.reply import Part, Wire
 
 _METHOD: Final = re.compile(r"(?:https?://[^/]*)?/(?:api/)?([A-Za-z]+(?:\.[A-Za-z]+)+)/?(?:\?.*)?")
 _HOOK: Final = re.compile(r"(?:https?://[^/]*)?(/services/[^?]+)(?:\?.*)?")
+_UPLOAD: Final = re.compile(rf"(?:https?://[^/]*)?{PLACE}([A-Z0-9]+)(?:\?.*)?")
 _TOO_MANY: Final = 429
 
 SCHEMA: Final[Schema] = {
@@ -124,10 +126,13 @@ class Slack(ChatService):
         posted = incoming.method == "POST"
         if posted and (hook := _HOOK.fullmatch(incoming.path)):
             return self._hooked(hook[1], incoming)
+        if posted and (upload := _UPLOAD.fullmatch(incoming.path)):
+            return self._uploaded(upload[1], len(incoming.body))
         asked = _METHOD.fullmatch(incoming.path)
         if asked is None or incoming.method not in {"GET", "POST"}:
             return Reply(_plain(404, "Not Found"))
         given = fields(incoming)
+        self._workspace.called(incoming.headers.get("host", ""))
         try:
             if asked[1] != "api.test":
                 self._admit(incoming, given)
@@ -170,6 +175,12 @@ class Slack(ChatService):
         except Refused as why:
             return Reply(_plain(400, str(why)))
         return self._taken(outcome, lambda _: _plain(200, "ok"))
+
+    def _uploaded(self, key: str, size: int) -> Reply:
+        uploads = self._workspace.uploads
+        if not uploads.expects(key):
+            return Reply(_plain(404, "Not Found"))
+        return Reply(_plain(200, f"OK - {size}"), follows=partial(uploads.take, key))
 
     def _taken(self, outcome: Outcome, worded: Any) -> Reply:
         def follows() -> None:

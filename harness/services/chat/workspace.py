@@ -10,6 +10,7 @@ from harness.services.chat import posts
 from harness.services.chat.forms import number_of, text_of
 from harness.services.chat.human import REACT, SAY, Act, Due
 from harness.services.chat.posts import Given, Message, Refused
+from harness.services.chat.uploads import PLACE, Uploads
 from sandboxes import clock
 
 TEAM: Final = "T0000000001"
@@ -47,6 +48,12 @@ class Workspace:
         self._channels = {f"C{number:010}": name for number, name in enumerate(channels, 1)}
         self._said: dict[str, list[Message]] = {key: [] for key in (*self._channels, DIRECT)}
         self._last = 0
+        self._address = host
+        self.uploads = Uploads()
+
+    def called(self, address: str) -> None:
+        """A request came to this host and port, where files are to be sent to as well."""
+        self._address = address or self._address
 
     # -- the person
 
@@ -164,6 +171,27 @@ class Workspace:
             raise Refused("user_not_found")
         return Outcome({"user": {**user, "team_id": TEAM, "deleted": False}})
 
+    # -- files
+
+    def offer_upload(self, given: Given) -> Outcome:
+        file = self.uploads.offer(given)
+        url = f"http://{self._address}{PLACE}{file['id']}"
+        follows = partial(self.uploads.expect, file)
+        return Outcome({"upload_url": url, "file_id": file["id"]}, follows)
+
+    def complete_upload(self, given: Given) -> Outcome:
+        files = self.uploads.shared(given)
+        channel = text_of(given.get("channel_id"))
+        if not channel:
+            return Outcome({"files": files})
+        text = text_of(given.get("initial_comment"))
+        said = {"text": text or ", ".join(file["name"] for file in files)}
+        thread = {key: given[key] for key in ("thread_ts",) if key in given}
+        posted = self._posted(self._channel({"channel": channel}), {**said, **thread})
+        if posted.message is not None:
+            posted.message.update(text=text, files=files)
+        return posted._replace(result={"files": files})
+
     # -- messages
 
     def _posted(self, channel: str, given: Given) -> Outcome:
@@ -274,6 +302,8 @@ METHODS: Final[Mapping[str, Callable[[Workspace, Given], Outcome]]] = {
     "conversations.list": Workspace.list_channels,
     "conversations.open": Workspace.open,
     "conversations.replies": Workspace.replies,
+    "files.completeUploadExternal": Workspace.complete_upload,
+    "files.getUploadURLExternal": Workspace.offer_upload,
     "reactions.add": Workspace.add_reaction,
     "reactions.get": Workspace.get_reactions,
     "reactions.remove": Workspace.remove_reaction,

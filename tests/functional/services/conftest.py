@@ -20,6 +20,16 @@ from tests.unit.services.conftest import host, serve  # noqa: F401 - fixtures
 from tests.unit.services.stand import PORT
 
 
+@dataclass
+class Time:
+    """What a person's watch shows."""
+
+    now: float = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
 @dataclass(frozen=True)
 class Served:
     """A service that is up.
@@ -35,6 +45,12 @@ class Served:
     @property
     def human(self) -> Human:
         return self.service.human
+
+    def stop_clock(self) -> Time:
+        """Her time goes by only where the test says so."""
+        time = Time()
+        self.service.human = Human(self.service.human._rules, time)
+        return time
 
     def arm(self, name: str, times: int | None = 1, **params: Any) -> None:
         """Have a fault of upstream hit the next requests."""

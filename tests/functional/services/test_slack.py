@@ -93,13 +93,13 @@ def test_she_answers_in_the_thread_and_by_a_reaction(chat):
             {"on": "loud", "say": "hey", "thread": False},
         ],
     )
-    api = client(served)
+    watch, api = served.stop_clock(), client(served)
     asked = api.chat_postMessage(channel=GENERAL, text="Deploy?")
     fine = api.chat_postMessage(channel=GENERAL, text="Is that fine?")
     assert said(api.conversations_replies(channel=GENERAL, ts=asked["ts"])) == ["Deploy?"]
     assert "reactions" not in api.reactions_get(channel=GENERAL, timestamp=fine["ts"])["message"]
 
-    time.sleep(0.1)  # she takes a twentieth of a second
+    watch.now += 0.05
 
     thread = api.conversations_replies(channel=GENERAL, ts=asked["ts"])
     assert said(thread) == ["Deploy?", "approve"]
@@ -225,3 +225,44 @@ def test_a_webhook_that_says_nothing_readable_is_refused(chat):
     answer = WebhookClient(f"{served.url}/services/T1/B1/x").send_dict({})
 
     assert (answer.status_code, answer.body) == (400, "invalid_payload")
+
+
+def test_a_file_is_sent_and_shared_with_its_comment(chat):
+    served = chat("slack", human=[{"on": "log", "say": "thanks"}])
+    api = client(served)
+
+    shared = api.files_upload_v2(
+        channel=GENERAL, filename="run.log", content="all\n" * 9, initial_comment="The log."
+    )
+
+    assert [file["title"] for file in shared["files"]] == ["run.log"]
+    (message,) = api.conversations_history(channel=GENERAL)["messages"]
+    assert (message["text"], message["files"][0]["size"]) == ("The log.", 36)
+    assert message["reply_count"] == 1
+    bare = api.files_upload_v2(channel=GENERAL, filename="more.log", content="x")
+    assert bare["ok"]
+    assert served.messages() == ["The log.", "more.log"]
+
+
+def test_a_file_that_was_not_sent_is_not_shared(chat):
+    served = chat("slack")
+    api = client(served)
+    offered = api.files_getUploadURLExternal(filename="a", length=3)
+    served.arm("upstream.status")
+    assert WebhookClient(offered["upload_url"]).send_dict({}).status_code == 503
+
+    for asked, error in (
+        (lambda: api.files_getUploadURLExternal(filename="a", length=0), "invalid_arguments"),
+        (lambda: api.files_completeUploadExternal(files=[]), "invalid_arguments"),
+        (
+            lambda: api.files_completeUploadExternal(
+                files=[{"id": offered["file_id"], "title": "a"}], channel_id=GENERAL
+            ),
+            "file_not_found",
+        ),
+    ):
+        with pytest.raises(SlackApiError) as refused:
+            asked()
+        assert error_of(refused) == error
+    assert WebhookClient(f"{served.url}/upload/v1/F9").send_dict({}).status_code == 404
+    assert served.messages() == []
