@@ -17,6 +17,7 @@ from types import FrameType
 
 from harness.journal import Journal
 from harness.judge.judging import TrialVerdict
+from harness.live.realhome import observed_home
 from harness.live.scene import Bench
 from harness.plan import Trial
 from harness.progress import Progress
@@ -122,6 +123,7 @@ def run_trials(
         progress.ends(trial.id, judged.verdict, judged.message, settings.label(trial, judged))
 
     with interrupt.caught(), ExitStack() as stack:
+        stack.enter_context(observed_home(settings.folder, log))
         bench = Bench(
             folder=settings.folder,
             sites=_open_sites(trials, settings.run, stack),

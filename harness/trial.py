@@ -150,7 +150,11 @@ def _finish(attempt: Attempt, troubles: _Troubles) -> None:
 def _with_containment(attempt: Attempt, evidence: Evidence) -> Evidence:
     if attempt.touched is None:
         return evidence
-    note = {"touched": list(attempt.touched), "left": list(attempt.residue)}
+    note = {
+        "touched": list(attempt.touched),
+        "left": list(attempt.residue),
+        "home": attempt.home,
+    }
     return replace(evidence, notes={**evidence.notes, NOTE: note})
 
 

@@ -1,9 +1,9 @@
-"""What watched programs attempted on a path, as it is counted from outside."""
+"""What programs inside attempted, by their system calls, and what they changed on the host."""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 
@@ -54,3 +54,16 @@ class Attempts:
         """What came on top of an earlier count."""
         more = {key: n - before.counts.get(key, 0) for key, n in self.counts.items()}
         return Attempts({key: n for key, n in more.items() if n})
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """What processes of a sandbox changed in a folder of the host.
+
+    Attributes:
+        paths: absolute on the host; some of them where there are many.
+        whole: whether every change would be among them; ``False`` where nobody could look.
+    """
+
+    paths: Sequence[str]
+    whole: bool

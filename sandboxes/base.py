@@ -21,6 +21,7 @@ from typing import Protocol
 from sandboxes.attempts import Act as Act
 from sandboxes.attempts import Attempts as Attempts
 from sandboxes.attempts import Depth as Depth
+from sandboxes.attempts import Touched as Touched
 from sandboxes.capabilities import CAPABILITIES as CAPABILITIES
 from sandboxes.capabilities import Capability as Capability
 from sandboxes.capabilities import Probe as Probe
@@ -117,6 +118,8 @@ class SandboxSpec:
             (through ``/etc/ld.so.preload``, so an emptied environment keeps it).
         watch: which calls of watched programs are looked at; each of them costs the program
             some microseconds. With any of them, :meth:`Sandbox.watch` works.
+        guarded: a folder of the host, resolved, that nothing inside may change; see
+            :meth:`Sandbox.touched`.
         nest: whether the agent can make sandboxes inside (user namespaces, mounts in them);
             then nothing can be started as root.
     """
@@ -132,6 +135,7 @@ class SandboxSpec:
     zone: str = "UTC"
     wall_clock: bool = False
     watch: Collection[Watch] = ()
+    guarded: Path | None = None
     nest: bool = False
 
 
@@ -464,6 +468,12 @@ class Sandbox(Protocol):
 
     def mounts(self) -> str:
         """The sandbox's ``mountinfo`` (proc(5)), read from outside; empty if it cannot be."""
+
+    def touched(self) -> Touched:
+        """What processes inside changed in the guarded folder so far.
+
+        Of a file that is still being written, or that was, its name is told once.
+        """
 
     def kill(self) -> None:
         """End every process inside; on return they are gone."""

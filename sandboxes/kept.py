@@ -25,6 +25,7 @@ from sandboxes.base import (
     Root,
     Rule,
     SystemChange,
+    Touched,
     Usage,
 )
 from sandboxes.channel import Channel
@@ -263,6 +264,10 @@ class KeptSandbox(Leaving):
     def mounts(self) -> str:
         """The mount table as pid 1 of the sandbox, which is ours, reads it."""
         return str(self._ask("mounts")["text"])
+
+    def touched(self) -> Touched:
+        """What processes inside changed in the guarded folder."""
+        return Touched(**self._ask("touched"))
 
     def kill(self) -> None:
         """End every process inside."""

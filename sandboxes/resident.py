@@ -158,6 +158,7 @@ def _request(spec: SandboxSpec) -> tuple[dict[str, Any], bytes]:
         ),
         "zone": spec.zone,
         "shim": str(wall.library()) if spec.wall_clock else "",
+        "guarded": str(spec.guarded or ""),
         "watch": sorted(spec.watch),
         "nest": spec.nest,
     }

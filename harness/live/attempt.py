@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -26,6 +26,7 @@ from harness.plan import shims_clock
 from harness.subjects.base import Launch
 from sandboxes import clock
 from sandboxes.base import Listing, Sandbox
+from sandboxes.errors import SandboxError
 from verifiers.verdicts import Reason
 
 _SETTLE = 10.0
@@ -49,6 +50,7 @@ class Attempt:
         touched: where the sandbox could reach what it must not, in words; ``None`` where
             that could not be told.
         residue: what could not be removed.
+        home: how it was looked at whether the sandbox changed the real home, in words.
         failure: the first bug of ours that a request brought to light.
     """
 
@@ -57,6 +59,7 @@ class Attempt:
     evidence: Evidence | None = None
     touched: Sequence[str] | None = None
     residue: Sequence[str] = ()
+    home: str = "not observed"
     failure: BaseException | None = None
 
     def live(self, noted: Noted) -> None:
@@ -185,7 +188,18 @@ class Attempt:
     def _note_failure(self, stage: Stage) -> None:
         self.failure = stage.services.failure()
 
+    def _look_at_home(self, sandbox: Sandbox) -> None:
+        """With everything inside dead: what it changed in the user's real home."""
+        touched = sandbox.touched()
+        self.home = "told by the kernel" if touched.whole else "not observed"
+        changed = [f"{path} was changed from inside" for path in touched.paths]
+        self.setting.journal.write("home", witness=self.home, changed=changed)
+        if changed:
+            self.touched = [*(self.touched or ()), *changed]
+
     def _destroy(self, sandbox: Sandbox) -> None:
+        with suppress(SandboxError):
+            self._look_at_home(sandbox)
         self.residue = sandbox.destroy()
         self.setting.journal.write("destroyed", residue=list(self.residue))
 

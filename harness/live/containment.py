@@ -18,7 +18,7 @@ _OCTAL = re.compile(r"\\([0-7]{3})")
 class MountLine:
     """One mount: which part (``root``) of which file system (``device``) shows where.
 
-    ``lower`` are the lower layers of an overlay, as paths.
+    ``lower`` are the lower layers of an overlay, as paths; ``kind`` is the file system's.
     """
 
     device: str
@@ -26,6 +26,7 @@ class MountLine:
     point: str
     writable: bool
     lower: Sequence[str] = ()
+    kind: str = ""
 
 
 def parse_mountinfo(text: str) -> Iterator[MountLine]:
@@ -35,7 +36,8 @@ def parse_mountinfo(text: str) -> Iterator[MountLine]:
         if len(fields) > 6:
             writable = "rw" in fields[5].split(",")
             lower = _lower_layers(fields[-1])
-            yield MountLine(fields[2], _plain(fields[3]), _plain(fields[4]), writable, lower)
+            root, point, kind = _plain(fields[3]), _plain(fields[4]), fields[-3]
+            yield MountLine(fields[2], root, point, writable, lower, kind)
 
 
 def _lower_layers(options: str) -> tuple[str, ...]:
@@ -58,7 +60,7 @@ def place_of(path: Path, mountinfo: str) -> MountLine | None:
     if best is None:
         return None
     inner = Path(best.root) / path.relative_to(best.point)
-    return MountLine(best.device, str(inner), str(path), writable=best.writable)
+    return MountLine(best.device, str(inner), str(path), best.writable, kind=best.kind)
 
 
 def shown(inside: str, here: str, home: Path) -> Sequence[str] | None:

@@ -17,6 +17,7 @@ from harness.live.capture import Capture
 from harness.live.inbox import Inbox
 from harness.live.inside import environment
 from harness.live.packets import PacketCounter
+from harness.live.realhome import unobservable
 from harness.live.stage import Stage
 from harness.plan import NEST, Trial, shims_clock, speaks_tls, watched
 from harness.screen.secrets import Screen
@@ -88,7 +89,7 @@ class Setting:
 
 def sandbox_spec(trial: Trial, bench: Bench, launch: Launch, random: Random) -> SandboxSpec:
     """The sandbox that a trial needs; ``random`` makes its sentinels."""
-    case = trial.case
+    case, home = trial.case, Path.home().resolve()
     mounts = {target: source for source, target in case.workspace.mounts.items()}
     mounts |= {mount.target: mount.source for mount in launch.mounts}
     planted = (*sentinels.sentinels(random), *launch.home, *case.home)
@@ -103,6 +104,7 @@ def sandbox_spec(trial: Trial, bench: Bench, launch: Launch, random: Random) -> 
         zone=_zone(case),
         wall_clock=shims_clock(case),
         watch=watched(case),
+        guarded=None if unobservable(home) else home,
         nest=NEST in case.sandbox.needs,
     )
 

@@ -1,9 +1,9 @@
 """Containment: nothing outside the sandbox was touched, and nothing of it is left.
 
 Judged in every trial; a case cannot ask for it and cannot do without it. It reads
-``notes["containment"]``: ``{"touched": [words], "left": [words]}``, what the trial found when
-it looked at the places outside that the subject must not reach, and for residue of the
-sandbox. A missing note is no clean one.
+``notes["containment"]``: ``{"touched": [words], "left": [words], "home": words}``, what the trial
+found when it looked at the places outside that the subject must not reach, and for residue of
+the sandbox, and how it was looked at whether the user's real home was changed. A missing note is no clean one.
 """
 
 from __future__ import annotations
@@ -27,4 +27,5 @@ def judge_containment(evidence: Evidence) -> Finding:
     if note["left"]:
         seen = f"left: {some(note['left'])}"
         return Finding(Verdict.ERROR, _EXPECTED, seen, Reason.RESIDUE, "journal.jsonl")
-    return held(_EXPECTED, "neither", "journal.jsonl")
+    home = f"; changes in the real home {note['home']}" if note.get("home") else ""
+    return held(_EXPECTED, f"neither{home}", "journal.jsonl")

@@ -11,7 +11,7 @@ import errno
 import io
 import os
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,7 @@ from sandboxes.helper import (
     accounts,
     descriptors,
     groups,
+    guard,
     kernel,
     left,
     mounts,
@@ -65,6 +66,7 @@ class Box:
     descriptors: descriptors.Descriptors | None = None
     taken: taken.Taken = field(default_factory=lambda: taken.Taken(stage.TAKEN))
     left: left.Left = field(default_factory=lambda: left.Left(stage.TAKEN))
+    guard: guard.Guard | None = None
     names: accounts.Accounts = field(default_factory=accounts.Accounts)
     programs: programs.Programs = field(default_factory=programs.Programs)
     aliases: dict[tuple[str, str, str], os.stat_result] = field(default_factory=dict)
@@ -78,6 +80,8 @@ class Box:
         self._make_group()
         harness_end, init_end = socket.socketpair()
         self._order(init_end)
+        if self.spec["guarded"]:
+            self.guard = guard.Guard.begin(self.spec["guarded"])
         listeners = [self.listen(item) for item in self.spec["listens"]]
         self.layers = self.ground.layers()
         self._await_init()
@@ -167,10 +171,10 @@ class Box:
         finally:
             os.close(fds[0])
 
-    def ask_init(self, body: dict[str, Any]) -> dict[str, Any]:
+    def ask_init(self, body: dict[str, Any], fds: Sequence[int] = ()) -> dict[str, Any]:
         """Ask pid 1."""
         self.pid1.link.settimeout(KILL_SECONDS + 5)
-        wire.send(self.pid1.link, body)
+        wire.send(self.pid1.link, body, fds=fds)
         reply = wire.receive(self.pid1.link).body
         if "error" in reply:
             raise Failed(reply["error"]["message"])

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandboxes.helper import image, inspecting, kernel, launch, mounts, wire
+from sandboxes.helper import guard, image, inspecting, kernel, launch, mounts, wire
 from sandboxes.helper.builder import Builder, BuildFailed
 
 _STOPPED = frozenset("TtZXxD")
@@ -66,6 +66,7 @@ class Init:
                 "nproc": self._nproc,
                 "nofile": self._nofile,
                 "mounts": self._mounts,
+                "told": self._told,
             }[message.body["op"]]
             reply = operation(message)
         except (OSError, KeyError, ValueError) as error:
@@ -127,6 +128,9 @@ class Init:
     def _mounts(self, _: wire.Message) -> dict[str, Any]:
         with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
             return {"text": file.read()}
+
+    def _told(self, message: wire.Message) -> dict[str, Any]:
+        return guard.told(message.fds[0])
 
     def _stop(self, message: wire.Message) -> dict[str, Any]:
         """Stop everything by signal, until nobody is left who could continue somebody."""

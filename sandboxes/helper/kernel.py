@@ -60,7 +60,7 @@ _NEW_LISTENER = 8
 _RENAME_NOREPLACE, _RENAME_EXCHANGE = 1, 2
 _WAIT_KILLABLE = 32  # since Linux 5.19: a call that was heard is not interrupted by a signal
 
-_libc = ctypes.CDLL(None, use_errno=True)
+libc = _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class _OpenHow(ctypes.Structure):

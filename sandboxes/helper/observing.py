@@ -155,6 +155,13 @@ def _release(box: Box, request: wire.Message) -> Answer:
     return answer
 
 
+def _touched(box: Box, _: wire.Message) -> Answer:
+    if box.guard is None:
+        return Answer({"paths": [], "whole": False})
+    told = box.ask_init({"op": "told"}, [box.guard.group])
+    return Answer({"paths": box.guard.paths(told), "whole": told["whole"]})
+
+
 def _watcher(box: Box) -> watch.Watcher:
     if box.watcher is None:
         raise Failed("attempts are not counted: the sandbox was made without watch")
@@ -168,6 +175,7 @@ OPERATIONS: Mapping[str, Callable[[Box, wire.Message], Answer]] = {
     "release": _release,
     "clock": _clock,
     "reads": _reads,
+    "touched": _touched,
     "waiting": _waiting,
     "watch": _watch,
 }

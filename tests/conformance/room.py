@@ -185,6 +185,19 @@ def command(pid: int) -> str:
     return ""
 
 
+def host_pid(mark: str) -> int:
+    """The process of the host that has a word in its command line; 0 if there is none."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if mark.encode() in words:
+                return int(entry.name)
+    return 0
+
+
 def alive(pid: int) -> bool:
     """Whether a process of the host is there and no zombie."""
     with contextlib.suppress(OSError):
