@@ -11,6 +11,7 @@ from harness.extension import Schema
 from harness.services import http, mcp, slack, telegram
 from harness.services.base import HttpService
 from harness.services.git import declared as git
+from harness.services.github import declared as github
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,12 @@ def _git(decl: ServiceDecl) -> HttpService:
     return GitRemote(decl)
 
 
+def _github(decl: ServiceDecl) -> HttpService:
+    from harness.services.github.service import Github  # noqa: PLC0415 - slow
+
+    return Github(decl)
+
+
 _ALWAYS: Final[Schema] = {"not": {}}
 
 SERVICES: Final[Mapping[str, ServiceKind]] = {
@@ -51,9 +58,26 @@ SERVICES: Final[Mapping[str, ServiceKind]] = {
         "http", "A scripted HTTP upstream.", http.SCHEMA, http.HttpUpstream, http.parse
     ),
     "mcp": ServiceKind(
-        "mcp", "An MCP server with scripted tools.", mcp.SCHEMA, mcp.McpServer, mcp.parse
+        "mcp",
+        "An MCP server over streamable HTTP, at http://NAME:8080/mcp, with scripted tools.",
+        mcp.SCHEMA,
+        mcp.McpServer,
+        mcp.parse,
     ),
-    "git": ServiceKind("git", "A bare git remote over HTTP.", git.SCHEMA, _git, git.parse),
+    "github": ServiceKind(
+        "github",
+        "GitHub's REST API, at http://NAME:8080, and git, at /OWNER/REPO.git there.",
+        github.SCHEMA,
+        _github,
+        github.parse,
+    ),
+    "git": ServiceKind(
+        "git",
+        "Bare git repositories over HTTP, at http://NAME:8080/REPO.git.",
+        git.SCHEMA,
+        _git,
+        git.parse,
+    ),
     "telegram": ServiceKind(
         "telegram",
         "Telegram's Bot API, at http://NAME:8080/bot, and the person whom a bot writes to.",

@@ -26,6 +26,7 @@ from harness.services.reply import End, Part, Wire
 SAMPLES: dict[str, Any] = {
     "http": [{"on": "GET /", "reply": {"body": "hello"}, "times": 2}],
     "mcp": {"tools": [{"name": "x", "reply": "y"}]},
+    "github": {"repos": {"o/r": {"files": {"a": "1"}, "issues": [{"title": "x"}]}}},
     "git": {"repos": {"app": {"files": {"a": "1"}}}},
     "telegram": {"token": "1:a", "human": [{"on": "x", "press": "y", "times": 1}]},
     "slack": {"token": "xoxb-1", "human": [{"on": "x", "react": "y"}, {"say": "z"}]},

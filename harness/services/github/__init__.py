@@ -1,0 +1,1 @@
+"""``github``: GitHub's REST API over repositories that a case declares."""
