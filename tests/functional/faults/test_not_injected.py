@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+import pytest
 import yaml
 
 from harness import cli
@@ -30,6 +31,8 @@ def shows(entry: place.Entry, name: str) -> bool:
     return faults == [name] and not any("home" in wanted for wanted in entry.spec["expect"])
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(400)
 def test_no_fault_lands_that_is_not_injected(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("SHAKEOUT_STATE", str(tmp_path / "state"))
     folder, out = tmp_path / "cases", tmp_path / "out"

@@ -38,11 +38,12 @@ def document(entry: Mapping[str, Any], verdict: str) -> dict[str, Any]:
     if verdict == "unavailable":
         fault["when"] = NEVER[layer]
     client = "ask.py" if layer == "model" else "fetch.sh"
-    program = "python3" if layer == "model" else "sh"
+    url = entry.get("url", "http://up:8080/report")
+    command = ["python3", client] if layer == "model" else ["sh", client, url]
     return {
         "case": f"{layer}-{name}",
         "title": f"What a client sees of {entry['fault']}",
-        "subject": {"command": [program, client]},
+        "subject": {"command": command},
         "task": "none",
         "workspace": {"files": {client: (REPLIES / client).read_text("utf-8")}},
         "sandbox": {"limits": {"seconds": 25}},
@@ -54,6 +55,8 @@ def document(entry: Mapping[str, Any], verdict: str) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(400)
 @pytest.mark.parametrize("verdict", EXIT)
 def test_a_fault_of_a_reply_comes_to_what_it_proves(verdict, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("SHAKEOUT_STATE", str(tmp_path / "state"))
