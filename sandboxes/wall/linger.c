@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,15 +20,16 @@
 
 static volatile char configuration[SIZE] = "shakeout: milliseconds, NUL, path of the program";
 
-static void linger(long milliseconds)
+static void linger(long milliseconds, int ready)
 {
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
-    close(0);
-    syscall(SYS_close_range, 3, ~0U, 0);
     if (chdir("/") < 0)
         _exit(1);
-    setsid(); /* last: by this it is known as one that lingers */
+    setsid(); /* by this it is known as one that lingers */
+    close(ready);
+    close(0);
+    syscall(SYS_close_range, 3, ~0U, 0);
     while (milliseconds < 0)
         pause();
     struct timespec left = {milliseconds / 1000, milliseconds % 1000 * 1000000};
@@ -43,8 +45,16 @@ int main(int argc, char **argv)
         plain[at] = configuration[at];
     plain[SIZE - 1] = 0;
     const char *path = plain + strnlen(plain, SIZE - 2) + 1;
-    if (fork() == 0)
-        linger(atol(plain));
+    int ready[2];
+    if (pipe2(ready, O_CLOEXEC) == 0) {
+        if (fork() == 0)
+            linger(atol(plain), ready[1]);
+        close(ready[1]);
+        char none;
+        while (read(ready[0], &none, 1) < 0 && errno == EINTR)
+            ; /* until the child is what it is to be */
+        close(ready[0]);
+    }
     execv(path, argv);
     int why = errno;
     fprintf(stderr, "%s: %s\n", argc ? argv[0] : path, strerror(why));
