@@ -30,6 +30,8 @@ _LIFETIME = 24 * 3600
 _REMOVAL_SECONDS = 20.0
 _POLL = 0.01
 _GONE, _BEING_REMOVED = 404, 409
+#: Of the program that waits. Podman's own can be more than it may give.
+_ULIMITS = {"nofile": 1024, "nproc": 4096}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,7 @@ def _config(
         memswap_limit=limits.memory,
         pids_limit=limits.pids + 1,
         log_config={"Type": "none"},
+        ulimits=[{"Name": name, "Soft": most, "Hard": most} for name, most in _ULIMITS.items()],
         auto_remove=True,
     )
     config: dict[str, Any] = client.create_container_config(

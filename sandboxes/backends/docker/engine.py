@@ -10,10 +10,10 @@ import contextlib
 import functools
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sandboxes.errors import BackendUnavailable, SandboxError
 
@@ -114,7 +114,7 @@ def find() -> Engine:
         try:
             _knock(host)
             with connection(host, _PROBE_SECONDS) as client:
-                return _engine(host, client.version(api_version=False))
+                return _engine(host, _greeting(client))
         except BackendUnavailable:
             raise
         except SandboxError as error:
@@ -133,14 +133,22 @@ def _knock(host: str) -> None:
             raise SandboxError(f"nobody listens at {host}: {error}") from error
 
 
-def _engine(host: str, answer: dict[str, Any]) -> Engine:
-    spoken = str(answer.get("ApiVersion"))
+def _greeting(client: docker.APIClient) -> Mapping[str, str]:
+    """What an engine says of itself at once; Podman takes a second to tell its version."""
+    answer = client.get(f"{client.base_url}/_ping", timeout=client.timeout)
+    answer.raise_for_status()
+    headers: Mapping[str, str] = answer.headers
+    return headers
+
+
+def _engine(host: str, greeting: Mapping[str, str]) -> Engine:
+    spoken = greeting.get("Api-Version", "nothing")
     if not _is_enough(spoken):
         why = f"the engine at {host} speaks version {spoken} of the API, {API} is needed"
         raise BackendUnavailable(why, "install Docker Engine 20.10 or later")
-    parts = [part["Name"] for part in answer.get("Components") or ()]
-    kind = "podman" if any("podman" in part.lower() for part in parts) else "docker"
-    return Engine(host, kind, str(answer.get("Version")))
+    product, _, version = greeting.get("Server", "").partition("/")
+    kind = "podman" if product.lower() == "libpod" else "docker"
+    return Engine(host, kind, version.partition(" ")[0])
 
 
 def _is_enough(spoken: str) -> bool:

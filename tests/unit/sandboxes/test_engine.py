@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -50,10 +49,9 @@ def _answer(listener: socket.socket, answer: bytes) -> None:
             connection.sendall(answer)
 
 
-def version(api: str) -> bytes:
-    body = json.dumps({"ApiVersion": api, "Version": "1.2.3", "Components": []}).encode()
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
-    return f"{head}\r\nConnection: close\r\n\r\n".encode() + body
+def version(api: str, server: str = "Docker/1.2.3 (linux)") -> bytes:
+    head = f"HTTP/1.1 200 OK\r\nApi-Version: {api}\r\nServer: {server}\r\nContent-Length: 2"
+    return f"{head}\r\nConnection: close\r\n\r\nOK".encode()
 
 
 def refused() -> BackendUnavailable:
@@ -88,7 +86,14 @@ def test_an_engine_that_never_answers_is_given_up_in_time(serve):
 
 
 @pytest.mark.parametrize(
-    "answer", [b"", b"nonsense\r\n\r\n", version("x"), b"HTTP/1.1 500 no\r\n\r\n"]
+    "answer",
+    [
+        b"",
+        b"nonsense\r\n\r\n",
+        version("x"),
+        b"HTTP/1.1 200 OK\r\n\r\n",
+        b"HTTP/1.1 500 no\r\n\r\n",
+    ],
 )
 def test_what_is_no_engine_is_unavailable_and_no_error(serve, answer):
     serve(answer)
@@ -106,6 +111,12 @@ def test_an_engine_that_is_new_enough_is_found(serve):
     path = serve(version("1.100"))
 
     assert engine.find() == engine.Engine(f"unix://{path}", "docker", "1.2.3")
+
+
+def test_podman_is_known_by_its_name(serve):
+    path = serve(version("1.41", "Libpod/4.3.1 (linux)"))
+
+    assert engine.find() == engine.Engine(f"unix://{path}", "podman", "4.3.1")
 
 
 @pytest.mark.parametrize(
