@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +32,7 @@ from sandboxes.helper import (
 from sandboxes.helper.ground import Entered, Failed, open_layers
 
 _NAMESPACES = {"net": kernel.NEWNET, "ipc": kernel.NEWIPC, "uts": kernel.NEWUTS}
+_START_SECONDS, _POLL = 2.0, 0.002
 _UPPER = f"{stage.BOX}/root-upper"
 
 
@@ -59,6 +61,7 @@ class Joined:
         """Join the container, but for its mounts, of which the root folder is copied."""
         pid, container = spec["container"]["pid"], spec["container"]["id"]
         handle = os.pidfd_open(pid)
+        _check_program(pid, spec["container"]["program"])
         self.site.open(pid, container).close()  # so it is that container's, and no other process
         _check_namespaces(pid)
         kernel.unshare(kernel.NEWNS)
@@ -108,6 +111,25 @@ def _allow_ipv6() -> None:
         name = f"/proc/sys/net/ipv6/conf/{device}/disable_ipv6"
         with contextlib.suppress(OSError), open(name, "w") as file:
             file.write("0")
+
+
+def _check_program(pid: int, program: str) -> None:
+    """Refuse what is not the container's program, seen from this kernel, once it was started."""
+    deadline = time.monotonic() + _START_SECONDS
+    while (name := _program(pid)) != program:
+        if time.monotonic() > deadline:
+            msg = (
+                f"process {pid}, as the engine says, is {name} and not {program}: the container's "
+                "runtime has a kernel of its own (gVisor, Kata), which cannot be joined from "
+                "outside, or engine and harness are on two machines"
+            )
+            raise Failed(msg)
+        time.sleep(_POLL)
+
+
+def _program(pid: int) -> str:
+    with open(f"/proc/{pid}/cmdline", "rb") as file:
+        return os.fsdecode(file.read(4096).split(b"\0")[0])
 
 
 def _check_namespaces(pid: int) -> None:

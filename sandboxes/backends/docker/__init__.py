@@ -24,6 +24,7 @@ from sandboxes.resident import resident
 
 _GRADE = "root"
 _REMEDY = "see what `docker run --rm --network none IMAGE true` says"
+_RUNTIME = f"unset {engine.RUNTIME}, or name a runtime that shares the machine's kernel: runc, crun"
 
 
 class Docker:
@@ -53,12 +54,15 @@ def _probe(backend: Docker) -> Probe:
         found = engine.find()
         image = engine.image(found)
         versions |= {found.kind: found.version, "image": image.text}
+        if runtime := os.environ.get(engine.RUNTIME):
+            versions["runtime"] = runtime
         with backend.site(f"probe-{os.getpid()}") as site:
             capabilities = probing.examine(site, _GRADE)
     except BackendUnavailable as error:
         return Probe(backend.name, False, _GRADE, str(error), error.remedy, {}, versions)
     except SandboxError as error:
-        return Probe(backend.name, False, _GRADE, str(error), _REMEDY, {}, versions)
+        remedy = _RUNTIME if engine.RUNTIME in os.environ else _REMEDY
+        return Probe(backend.name, False, _GRADE, str(error), remedy, {}, versions)
     return Probe(backend.name, True, _GRADE, "", "", capabilities, versions, image.id)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sandboxes import clock
-from sandboxes.backends.docker.engine import Engine, Image
+from sandboxes.backends.docker.engine import RUNTIME, Engine, Image
 from sandboxes.base import SandboxSpec
 from sandboxes.errors import SandboxError
 from sandboxes.helper import owners
@@ -151,6 +151,7 @@ def _config(
         mem_limit=limits.memory,
         memswap_limit=limits.memory,
         pids_limit=limits.pids + 1,
+        runtime=os.environ.get(RUNTIME) or None,
         log_config={"Type": "none"},
         ulimits=[{"Name": name, "Soft": most, "Hard": most} for name, most in _ULIMITS.items()],
         auto_remove=True,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import docker
 
 API = "1.41"
-HOST, IMAGE = "DOCKER_HOST", "SHAKEOUT_IMAGE"
+HOST, IMAGE, RUNTIME = "DOCKER_HOST", "SHAKEOUT_IMAGE", "SHAKEOUT_RUNTIME"
 START = f'export "$(ci/engine start)" in a checkout; or start an engine and set {HOST}'
 BUILD = f"ci/engine image in a checkout; or set {IMAGE} to an image that is there"
 LOCAL = f"run as root on the engine's own machine, with {HOST}=unix://SOCKET"

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sandboxes.backends.docker.container import Container, Owner
+from sandboxes.backends.docker.container import HOLDER, Container, Owner
 from sandboxes.backends.docker.engine import Engine, Image
 from sandboxes.base import SandboxSpec
 from sandboxes.kept import KeptSandbox
@@ -50,7 +50,7 @@ class DockerSite:
         check_label(spec.name)
         with self.turn, self.helper.making():
             container = Container(self.engine, self.image, self.owner, spec)
-        ground = {"container": {"pid": container.pid, "id": container.id}}
+        ground = {"container": {"pid": container.pid, "id": container.id, "program": HOLDER}}
         try:
             sandbox = self.helper.build(DockerSandbox, spec, ground)
         except BaseException:
