@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.case.model import Fault
-from harness.faults.base import Layer, ReplyFault
+from harness.faults.base import HandshakeFault, Layer, ReplyFault
 from harness.faults.registry import FAULTS
 from harness.services.base import Answer, Hit, HttpService, Incoming
 from harness.services.framing import Manner, segments
@@ -36,7 +36,9 @@ DECLARED = sorted(name for name, kind in SERVICES.items() if kind.build)
 UPSTREAM = {
     name: fault
     for name, fault in FAULTS.items()
-    if isinstance(fault, ReplyFault) and fault.layer is Layer.UPSTREAM
+    if isinstance(fault, ReplyFault)
+    and fault.layer is Layer.UPSTREAM
+    and not isinstance(fault, HandshakeFault)  # it is over before there is a reply
 }
 
 TEXT = st.text(st.characters(min_codepoint=1, max_codepoint=255), max_size=20)
