@@ -16,7 +16,7 @@ from harness.case.errors import nearest, quoted
 from harness.case.schema import documents, rendered
 from harness.commands.answers import DONE, listed, refused
 from harness.commands.explained import Topic, everything, named
-from harness.commands.shown import brief, full
+from harness.commands.shown import brief, by_layer, full, wrapped
 from harness.errors import UsageError
 
 _TOPICS: Final = {
@@ -31,6 +31,11 @@ _TOPICS: Final = {
     "reasons": "reason",
     "words": "word",
 }
+
+_PORTS: Final = (
+    "Whatever speaks HTTP answers on port 8080, and on 80 where the place allows low ports; with "
+    "sandbox.tls on 8443 and 443 too. All other names and addresses lead nowhere."
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -77,7 +82,9 @@ def _lines(name: str, of_kind: Sequence[Topic], chosen: Sequence[Topic]) -> Iter
     """The list of a kind, and everything that has the name itself."""
     if of_kind:
         yield f"{name}:"
-        yield from brief(of_kind)
+        yield from by_layer(of_kind) if name == "faults" else brief(of_kind)
+        if name == "services":
+            yield from wrapped("  ", _PORTS)
         yield ""
     for topic in chosen:
         yield from full(topic)

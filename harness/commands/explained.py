@@ -11,6 +11,8 @@ from harness.case.grammar import PUBLISHED
 from harness.case.schema import case_schema
 from harness.case.tables import Tables, installed
 from harness.commands.glossary import FORMATS, OTHER_REASONS, REASONS, VERDICTS, WORDS
+from harness.commands.landing import LANDS
+from harness.faults.base import Layer
 
 Defs: TypeAlias = Mapping[str, Any]
 
@@ -95,8 +97,13 @@ def _together(same: Sequence[Topic]) -> Topic:
 
 
 def _registered(tables: Tables) -> Iterator[Topic]:
-    for name, fault in tables.faults.items():
-        facts = {"layer": str(fault.layer), "needs": list(fault.needs)}
+    layers = list(Layer)
+    for name, fault in sorted(tables.faults.items(), key=lambda f: layers.index(f[1].layer)):
+        facts = {
+            "layer": str(fault.layer),
+            "needs": list(fault.needs),
+            "lands": LANDS[fault.layer],
+        }
         yield Topic("fault", name, fault.summary, fault.schema, facts)
     for name, oracle in tables.oracles.items():
         yield Topic("oracle", name, oracle.summary, oracle.schema)

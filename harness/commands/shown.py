@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import shutil
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -10,6 +12,7 @@ from typing import Any, Final
 from harness.commands.explained import REGISTRIES, Topic
 
 _WIDTH: Final = 96
+_NARROWEST, _WIDEST = 80, 120
 _KINDS: Final = {"object": "map", "array": "list", "string": "text", "integer": "whole number"}
 _BOUNDS: Final = {
     "minimum": "at least",
@@ -23,16 +26,28 @@ def brief(topics: Sequence[Topic]) -> Iterator[str]:
     """One line for each topic."""
     width = max((len(topic.name) for topic in topics), default=0)
     for topic in topics:
-        yield from _wrapped(f"  {topic.name:<{width}}  ", topic.summary)
+        yield from wrapped(f"  {topic.name:<{width}}  ", topic.summary)
+
+
+def by_layer(topics: Sequence[Topic]) -> Iterator[str]:
+    """Faults, layer by layer: how they land, and of each what it does and what it needs."""
+    width = max(len(topic.name) for topic in topics)
+    for layer, group in itertools.groupby(topics, key=lambda topic: str(topic.facts["layer"])):
+        faults = list(group)
+        yield from wrapped(f"  {layer}: ", f"lands where {faults[0].facts['lands']}")
+        for fault in faults:
+            needs = ", ".join(fault.facts["needs"])
+            about = f"{fault.summary} (needs {needs})" if needs else fault.summary
+            yield from wrapped(f"    {fault.name:<{width}}  ", about)
 
 
 def full(topic: Topic) -> Iterator[str]:
     """All that is known of a topic."""
-    yield from _wrapped(f"{topic.kind} {topic.name}: ", topic.summary)
+    yield from wrapped(f"{topic.kind} {topic.name}: ", topic.summary)
     for name, value in topic.facts.items():
         shown = ", ".join(value) if isinstance(value, list) else str(value)
         if shown:
-            yield from _wrapped(f"  {name}: ", shown)
+            yield from wrapped(f"  {name}: ", shown)
     if "default" in (topic.schema or {}):
         yield f"  {_default(topic.schema or {})}"
     if topic.schema is not None:
@@ -53,7 +68,7 @@ def _form(schema: Mapping[str, Any], indent: str) -> Iterator[str]:
         inside = list(_inside(form, indent))
         about = _about(form, schema)
         if about or not inside:
-            yield from _wrapped(f"{indent}{_kind(form)}  ", about)
+            yield from wrapped(f"{indent}{_kind(form)}  ", about)
         yield from inside
 
 
@@ -77,7 +92,7 @@ def _properties(schema: Mapping[str, Any], indent: str) -> Iterator[str]:
     registry = schema.get("title") in REGISTRIES
     for key, inner in schema["properties"].items():
         if registry:
-            yield from _wrapped(f"{indent}{key}  ", inner.get("description", ""))
+            yield from wrapped(f"{indent}{key}  ", inner.get("description", ""))
             continue
         yield from _key(key, inner, indent, required=key in schema.get("required", ()))
     names = [one["required"][0] for one in _branches(schema) if set(one) == {"required"}]
@@ -91,7 +106,7 @@ def _key(name: str, schema: Mapping[str, Any], indent: str, *, required: bool) -
     if "default" in schema:
         marks.append(_default(schema))
     note = f" ({', '.join(marks)})" if marks else ""
-    yield from _wrapped(f"{indent}{name}: {_kind(schema)}{note}  ", _about(schema, {}))
+    yield from wrapped(f"{indent}{name}: {_kind(schema)}{note}  ", _about(schema, {}))
     yield from _inside(schema, indent + "  ")
 
 
@@ -151,11 +166,18 @@ def _sample(schema: Mapping[str, Any]) -> str:
     return f"{{{', '.join(f'{name}: …' for name in needed)}}}" if needed else "…"
 
 
-def _wrapped(head: str, text: str) -> Iterator[str]:
-    hang = " " * (len(head) if len(head) <= 34 else len(head) - len(head.lstrip()) + 4)
+def _width() -> int:
+    """Of the terminal, within what can be read; a file gets lines of one width."""
+    columns = shutil.get_terminal_size((_WIDTH, 0)).columns
+    return max(_NARROWEST, min(columns, _WIDEST))
+
+
+def wrapped(head: str, text: str) -> Iterator[str]:
+    """Lines no longer than the terminal; what follows the first hangs below its text."""
+    hang = " " * (len(head) if len(head) <= 36 else len(head) - len(head.lstrip()) + 4)
     yield from textwrap.wrap(
         head + text,
-        _WIDTH,
+        _width(),
         subsequent_indent=hang,
         break_long_words=False,
         break_on_hyphens=False,

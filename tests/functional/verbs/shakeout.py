@@ -25,8 +25,9 @@ class Ended:
         return json.loads(self.out)
 
 
-def shakeout(*words: str | Path, cwd: Path) -> Ended:
-    env = {**os.environ, "PYTHONPATH": str(TOP), "SHAKEOUT_STATE": str(cwd / ".state")}
+def shakeout(*words: str | Path, cwd: Path, **more: str) -> Ended:
+    """Run it; ``more`` is added to its environment."""
+    env = {**os.environ, "PYTHONPATH": str(TOP), "SHAKEOUT_STATE": str(cwd / ".state"), **more}
     done = subprocess.run(
         [sys.executable, "-c", SNIPPET, *map(str, words)],
         cwd=cwd,

@@ -16,6 +16,8 @@ from harness.case.schema import case_schema
 from harness.case.tables import installed
 from harness.commands.explained import everything, named
 from harness.commands.glossary import FORMATS, REASONS, VERDICTS
+from harness.commands.landing import LANDS
+from harness.faults.base import Layer
 from harness.report import truth
 from tests.functional.verbs.shakeout import shakeout
 from verifiers.verdicts import Reason, Verdict
@@ -191,3 +193,41 @@ def test_a_reference_is_shown_with_what_it_refers_to(tmp_path: Path):
 
     assert item["schema"]["oneOf"][1]["properties"]["after"]["format"] == "duration"
     assert (run["$ref"], run["type"]) == ("#/$defs/argv", "array")
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_the_table_of_faults_says_layer_by_layer_what_each_does_needs_and_how_it_lands(
+    tmp_path: Path, columns: int
+):
+    ended = shakeout("explain", "faults", cwd=tmp_path, COLUMNS=str(columns))
+    text = " ".join(ended.out.split())
+    faults = installed().faults
+
+    assert max(map(len, ended.out.splitlines())) <= columns
+    for layer in {fault.layer for fault in faults.values()}:
+        assert f"{layer}: lands where {LANDS[layer]}" in text
+    for name, fault in faults.items():
+        needs = f" (needs {', '.join(fault.needs)})" if fault.needs else ""
+        assert f"{name} {fault.summary}{needs}" in text
+
+
+@pytest.mark.parametrize("table", ["oracles", "services"])
+@pytest.mark.parametrize("columns", [80, 120])
+def test_the_other_tables_fit_the_terminal_too(tmp_path: Path, table: str, columns: int):
+    ended = shakeout("explain", table, cwd=tmp_path, COLUMNS=str(columns))
+    text = " ".join(ended.out.split())
+
+    assert max(map(len, ended.out.splitlines())) <= columns
+    for name, entry in getattr(installed(), table).items():
+        assert f"{name} {entry.summary}" in text
+
+
+def test_how_a_fault_lands_is_for_machines_too(tmp_path: Path):
+    ended = shakeout("explain", "faults", "--json", cwd=tmp_path)
+    listed = json.loads(ended.out)["items"]
+    items = {item["name"]: item for item in listed if item["kind"] == "fault"}
+
+    assert items.keys() == installed().faults.keys()
+    for name, fault in installed().faults.items():
+        assert items[name]["lands"] == LANDS[fault.layer]
+    assert set(LANDS) == set(Layer)
