@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,8 @@ from harness.subjects import installed
 
 TOP = Path(__file__).resolve().parents[3]
 PACK = TOP / "cases" / "agents"
+CHECKS = TOP / "cases" / "checks"
+WRITTEN = {path.stem: yaml.safe_load(path.read_text()) for path in sorted(CHECKS.glob("*.yaml"))}
 CASES = {path.stem: yaml.safe_load(path.read_text()) for path in sorted(PACK.glob("*.yaml"))}
 WITH_KNOWN = {name: document for name, document in CASES.items() if "known" in document}
 BOUND = "no-more"
@@ -88,11 +91,22 @@ def broken(trial: Mapping[str, Any]) -> Sequence[str]:
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_a_careless_agent_fails_in_every_case_by_what_the_sabotage_names(tmp_path: Path):
+    assert_each_sabotage_breaks_what_it_names(tmp_path, PACK, CASES)
+
+
+@pytest.mark.timeout(300)
+def test_each_sabotage_of_the_checks_breaks_what_it_names(tmp_path: Path):
+    assert_each_sabotage_breaks_what_it_names(tmp_path, CHECKS, WRITTEN)
+
+
+def assert_each_sabotage_breaks_what_it_names(
+    tmp_path: Path, folder: Path, documents: Mapping[str, Any]
+) -> None:
+    """Put what the sabotage names in the subject's place, and have the whole pack run."""
     cases = tmp_path / "cases"
-    cases.mkdir()
-    (cases / "careless.py").write_bytes((PACK / "careless.py").read_bytes())
+    shutil.copytree(folder, cases, ignore=shutil.ignore_patterns("*.yaml"))
     expected = {}
-    for name, document in CASES.items():
+    for name, document in documents.items():
         (sabotage,) = document["sabotage"]
         expected[name] = ("failed", sorted(sabotage["breaks"]))
         changed = {key: value for key, value in document.items() if key not in OF_REAL_AGENTS}
