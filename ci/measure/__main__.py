@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from ci.measure import endurance, model, sandbox, startup, trials
+from ci.measure import endurance, engine, model, sandbox, startup, trials
 from ci.measure.figures import Figure, Unavailable
 
 PARTS: Mapping[str, Callable[[], Iterator[Figure | Unavailable]]] = {
     "startup": startup.figures,
     "sandbox": sandbox.figures,
+    "engine": engine.figures,
     "trials": trials.figures,
     "model": model.figures,
     "endurance": endurance.figures,
