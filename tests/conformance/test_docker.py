@@ -231,19 +231,20 @@ def test_a_runtime_with_a_kernel_of_its_own_is_refused_and_nothing_stays(
         pytest.skip("the engine knows no gVisor: apt-get install runsc, then ci/engine start")
     monkeypatch.setenv("SHAKEOUT_RUNTIME", "runsc")
     run = f"apart-{os.getpid()}"
-    with docker.site(run) as site:
-        with pytest.raises(SandboxError, match="a kernel of its own"):
-            site.create(SandboxSpec("one"))
-        assert of_run(run) == []
+    with refused("a kernel of its own"), docker.site(run) as site:
+        site.create(SandboxSpec("one"))
+    assert of_run(run) == []
 
 
 def test_a_runtime_that_the_engine_does_not_know_is_named(docker, monkeypatch):
     monkeypatch.setenv("SHAKEOUT_RUNTIME", "no-such-runtime")
-    with (
-        docker.site(f"odd-{os.getpid()}") as site,
-        pytest.raises(SandboxError, match="no-such-runtime"),
-    ):
+    with refused("no-such-runtime"), docker.site(f"odd-{os.getpid()}") as site:
         site.create(SandboxSpec("one"))
+
+
+def refused(why: str):
+    """Podman is never asked: it would take another runtime, and say nothing."""
+    return pytest.raises(SandboxError, match=f"{why}|Podman takes no runtime")
 
 
 def test_an_image_that_is_not_there_is_not_pulled(docker, monkeypatch):

@@ -70,6 +70,7 @@ def _probe(backend: Docker) -> Probe:
 def _site(run: str) -> Iterator[DockerSite]:
     engine.check_rights()
     found = engine.find()
+    engine.check_runtime(found)
     image = engine.image(found)
     leftovers.sweep(found)
     owner = container.Owner.of_run(run)

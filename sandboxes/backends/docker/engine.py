@@ -157,6 +157,13 @@ def _is_enough(spoken: str) -> bool:
     return all(part.isdecimal() for part in parts) and tuple(map(int, parts)) >= wanted
 
 
+def check_runtime(engine: Engine) -> None:
+    """Refuse a runtime that the engine would pass over without a word."""
+    if os.environ.get(RUNTIME) and engine.kind == "podman":
+        remedy = f"unset {RUNTIME}, and start the service with `podman --runtime`"
+        raise BackendUnavailable("Podman takes no runtime from who asks for a container", remedy)
+
+
 def image(engine: Engine) -> Image:
     """The image that :data:`IMAGE` names, else the project's. Nothing is ever pulled.
 
