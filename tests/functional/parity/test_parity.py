@@ -17,9 +17,12 @@ from sandboxes.registry import BACKENDS
 from tests.conformance.conftest import wanted
 from tests.functional.parity.sources import Source, sample, sources
 
-#: Numbers of processes are the kernel's to give, times the machine's, the agent's number is the
-#: first from 61234 on that nobody has, and the names of commits come of when they were made.
-OWN = re.compile(r"\b\d+(?= \()|\b\d+\.\d+(?= s\b)|\b6123\d\b|\b[0-9a-f]{10,40}\b")
+#: What is not of the case: numbers of processes, times and speeds, the agent's number, which is
+#: the first from 61234 on that nobody has, and names of commits, which come of when they were made.
+OWN = re.compile(
+    r"\b\d+(?= \(| bytes)|\b[\d.]+(?= s\b| [kMG]B/s)|\b\d\d:\d\d(:\d\d)?\b|\b6123\d\b"
+    r"|\b[0-9a-f]{10,40}\b"
+)
 OBJECTS = ".git/objects/"
 AT_ONCE = 20
 #: Cases whose outcome hangs on chance or on how fast the machine is, and why.
