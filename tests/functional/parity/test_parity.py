@@ -25,8 +25,12 @@ OWN = re.compile(
 )
 OBJECTS = ".git/objects/"
 AT_ONCE = 20
-#: Cases whose outcome hangs on chance or on how fast the machine is, and why.
-UNLIKE: dict[str, str] = {}
+#: Cases of which only the verdicts are compared, and why.
+UNLIKE = {
+    "full-is-met-by-who-writes-too-much": "how fast it was shifts what is cut off of its words",
+    "home-unwritable-that-nobody-minds": "it lists the root folder, which is the image's",
+    "missing-path-that-nobody-asked-for": "it shows the size of a folder of the image",
+}
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
 
@@ -34,7 +38,7 @@ pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
 def groups(of: Sequence[Source], kind: str) -> Iterator[Any]:
     """So many at once that a run is worth its start."""
     for agents in (False, True):
-        some = [source for source in of if source.of_agents is agents and source.name not in UNLIKE]
+        some = [source for source in of if source.of_agents is agents]
         for at in range(0, len(some), AT_ONCE):
             marks = [pytest.mark.agents] if agents else []
             marks += [pytest.mark.long] if kind == "all" else []
@@ -90,7 +94,9 @@ def test_every_backend_comes_to_the_same_verdicts(group, tmp_path, monkeypatch, 
         assert {trial["sandbox"]["backend"] for trial in run["trials"]} == {name}
         assert {trial["case"] for trial in run["trials"]} == {source.name for source in group}
         seen[name] = {
-            trial["id"].replace(name, ""): judged(out / trial["dir"], words=words)
+            trial["id"].replace(name, ""): judged(
+                out / trial["dir"], words=words and trial["case"] not in UNLIKE
+            )
             for trial in run["trials"]
         }
 
@@ -113,4 +119,6 @@ def test_the_sample_has_every_fault_and_every_oracle():
 
     assert set(FAULTS) - shown == set(), "write a case for it: tests/functional/parity/cases"
     assert set(ORACLES) - shown == set(), "write a case for it: tests/functional/parity/cases"
-    assert len({source.name for source in sources()}) == len(sources())
+    names = {source.name for source in sources()}
+    assert len(names) == len(sources())
+    assert names >= UNLIKE.keys()
