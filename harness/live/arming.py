@@ -15,6 +15,7 @@ from concurrent.futures import Future
 from harness.case.model import Fault, Trigger
 from harness.evidence.model import FaultRecord
 from harness.faults.base import (
+    Injection,
     Landing,
     Lasting,
     Place,
@@ -274,7 +275,7 @@ class Arming:
         else:
             state.landing = Landing(0, "the trial was stopped while it was injected")
             try:
-                state.injection = state.injector.inject(state.fault.params, self._place())
+                state.injection = _inject(state.injector, state.fault, self._place())
             except SandboxLost:
                 raise
             except SandboxError as error:
@@ -306,3 +307,9 @@ class Arming:
         elif isinstance(state.injector, ReplyFault) and self._services is not None:
             count = self._services.hits(state.fault.id)
             state.landing = Landing(count, self._services.proof(state.fault.id))
+
+
+def _inject(injector: PlaceFault, fault: Fault, place: Place) -> Injection:
+    if "network.services" in injector.needs and not place.addresses:
+        raise SandboxError("this place has no services, for want of a network (network: none)")
+    return injector.inject(fault.params, place)

@@ -24,6 +24,19 @@ NOT_A_PASS = {
         + "expect: [{exit: 0}]\n",
         "fault-not-delivered",
     ),
+    "faults-of-a-network-that-is-not-there": (
+        TRUE
+        + """sandbox: {network: none}
+faults:
+  - {fault: network.cut}
+  - {fault: network.refuse}
+  - {fault: network.latency, with: {delay: 1s}}
+  - {fault: network.loss, with: {service: model, percent: 50}}
+  - {fault: network.name-not-found, with: {name: model}}
+expect: [{exit: 0}]
+""",
+        "fault-not-delivered",
+    ),
     "fault-in-the-place-never-fires": (
         TRUE
         + "faults: [{id: f, fault: process.kill, when: {file: never}}]\n"
