@@ -186,3 +186,14 @@ def test_every_format_takes_or_refuses_any_text(text: str):
     for reads in grammar.FORMATS.values():
         with contextlib.suppress(GrammarError):
             reads(text)
+
+
+@pytest.mark.parametrize("pattern", ["", "x*", ".*", "^", "$", "a|", r"(?s)\A.*\Z", r"\b|"])
+def test_a_pattern_that_cannot_be_missed_is_refused(pattern):
+    with pytest.raises(GrammarError, match="every text"):
+        grammar.wanted(pattern)
+
+
+@pytest.mark.parametrize("pattern", ["x", r"\A\Z", r"\A(allowed = true\n)?\Z", r"^ok$", r"\S"])
+def test_a_pattern_that_nothing_at_all_may_fit_can_still_be_missed(pattern):
+    assert grammar.wanted(pattern).pattern == pattern

@@ -171,11 +171,11 @@ def bombs() -> dict[str, str]:
 @pytest.mark.parametrize("name", bombs())
 def test_a_bomb_is_refused_in_no_time(name: str):
     text = bombs()[name]
-    started = time.perf_counter()
+    started = time.process_time()
     message = refused(text)
 
     assert len(message) < 500
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 def test_the_limits_let_pass_what_is_below_them():
