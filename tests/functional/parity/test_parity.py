@@ -29,7 +29,10 @@ AT_ONCE = 20
 UNLIKE = {
     "full-is-met-by-who-writes-too-much": "how fast it was shifts what is cut off of its words",
     "home-unwritable-that-nobody-minds": "it lists the root folder, which is the image's",
+    "missing-executable-that-nobody-wants": "it lists the programs of the image",
     "missing-path-that-nobody-asked-for": "it shows the size of a folder of the image",
+    "reused-pid-does-not-hide-what-the-subject-left": "it tells the number of a process",
+    "reused-pid-that-nobody-reads": "it lists the numbers of processes",
 }
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
