@@ -7,6 +7,7 @@ no Ctrl-C. So a process of its own does the search, and the kernel ends it when 
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import signal
 import sys
@@ -58,6 +59,7 @@ class _Searcher:
             self._child = proc.start(
                 argv, env=proc.minimal_env(), stdin=proc.PIPE, stdout=proc.PIPE
             )
+            atexit.register(self._end)
         ours, theirs = self._child.stdin, self._child.stdout
         assert ours is not None and theirs is not None  # noqa: S101, PT018 - PIPE was asked for
         for part in (pattern, text):
@@ -71,6 +73,7 @@ class _Searcher:
         return answer[1:].decode("utf-8", "surrogatepass") if answer else None
 
     def _end(self) -> None:
+        atexit.unregister(self._end)
         child, self._child = self._child, None
         if child is not None:
             child.signal_group(signal.SIGKILL)
