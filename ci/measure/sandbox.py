@@ -40,8 +40,8 @@ def _beside_bwrap(site: Site, folder: Path) -> Figure | Unavailable:
     what = "sandbox: create, true, list, destroy"
     if os.geteuid() != 0:
         return Unavailable(what, "bare bwrap over an overlay is measured as root")
-    ours, beside = alternate(ROUNDS, lambda: ours(site), lambda: _bare(folder))
-    return Figure(what, ours, beside, "ms", "bare bwrap over an overlay", goal=3)
+    mine, beside = alternate(ROUNDS, lambda: ours(site), lambda: _bare(folder))
+    return Figure(what, mine, beside, "ms", "bare bwrap over an overlay", goal=3)
 
 
 def _beside_docker(site: Site) -> Figure | Unavailable:
@@ -52,8 +52,8 @@ def _beside_docker(site: Site) -> Figure | Unavailable:
     name, _, host = engine.stdout.decode().strip().partition("=")
     env = {**os.environ, name: host, "DOCKER_CONFIG": str(Path(".engine/config").resolve())}
     image = _image(env)
-    ours, beside = alternate(DOCKER_ROUNDS, lambda: ours(site), lambda: _docker(image, env))
-    return Figure(what, ours, beside, "ms", "docker run --rm", goal=0.05)
+    mine, beside = alternate(DOCKER_ROUNDS, lambda: ours(site), lambda: _docker(image, env))
+    return Figure(what, mine, beside, "ms", "docker run --rm", goal=0.05)
 
 
 def ours(site: Site) -> None:
