@@ -98,8 +98,8 @@ def conflict(
     holder = ipaddress.ip_address(held)
     mapped = getattr(asked, "ipv4_mapped", None)
     asked = mapped if mapped is not None and both else asked
-    if held == "::":
-        return asked.version == 4 or both or asked.is_unspecified or asked.version == 6
+    if held == "::":  # which takes IPv4 too
+        return True
     if holder.version == asked.version:
         return holder == asked or holder.is_unspecified or asked.is_unspecified
     if asked.version == 6:

@@ -81,7 +81,7 @@ def waiting(proc: str, pipe: int) -> int:
 
 
 def _waits(folder: str, pipe: str) -> bool:
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError, ValueError, OverflowError):
         number, *words = _read(f"{folder}/syscall").split()
         how = _WAITS.get(int(number), "")
         if how:
@@ -118,7 +118,7 @@ def _in_set(text: bytes) -> Iterator[int]:
 
 
 def _memory(folder: str, address: int, size: int) -> bytes:
-    if not address:
+    if not address or not size:
         return b""
     with open(f"{folder}/mem", "rb", buffering=0) as file:
         return os.pread(file.fileno(), size, address)

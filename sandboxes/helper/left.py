@@ -17,6 +17,8 @@ from typing import Any
 from sandboxes.helper import copying, kernel, paths, rows, trees
 
 _CHUNK = 1 << 20
+#: Of a file that is cut, bytes: all of it is kept for the way back.
+_MOST = 64 << 20
 _F_OFD_SETLK = 37
 _FLOCK = struct.Struct("@hhqqi4x")
 Tree = dict[str, rows.Row]
@@ -51,6 +53,10 @@ class Left:
         if not 0 <= size < whole:
             os.close(fd)
             msg = f"{path!r} has {whole} bytes, so it cannot be cut down to {size}"
+            raise paths.Refused(msg)
+        if whole > _MOST:
+            os.close(fd)
+            msg = f"{path!r} has {whole} bytes, and no more than {_MOST} can be put back"
             raise paths.Refused(msg)
         kept, tail = _read(fd, 0, size), _read(fd, size, whole - size)
         os.truncate(fd, size)

@@ -29,6 +29,7 @@ WAITS_FOR_ELSE = {
     "an exit": "import subprocess; subprocess.run(['sleep', '60'])",
     "room to write": "import os; os.set_blocking(1, True); os.write(1, bytes(1 << 20))",
     "another pipe": "import os; os.read(os.pipe()[0], 1)",
+    "an array at no address": "import ctypes; ctypes.CDLL(None).poll(ctypes.c_void_p(-1), 0, -1)",
     "poll for an error": "import select; p = select.poll(); p.register(0, 0); p.poll()",
 }
 

@@ -56,6 +56,14 @@ def test_a_cut_file_that_moved_is_given_back_where_it_is(room):
     assert room.ok("cat moved; cat journal") == "one\ntwo\nthree\nnew"
 
 
+def test_a_file_that_is_too_long_to_keep_is_not_cut(room):
+    room.ok("truncate -s 1T journal")
+    with pytest.raises(SandboxError, match="no more than 67108864 can be put back"):
+        room.sandbox.cut(HERE, "journal", 10)
+
+    assert room.ok("stat -c %s journal") == str(1 << 40)
+
+
 @pytest.mark.parametrize("touch", ["echo x >> journal", "printf 'One\ntwo\nth' > journal"])
 def test_a_cut_file_that_was_touched_stays_as_it_is(room, touch):
     number = room.sandbox.cut(HERE, "journal", 10)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sandboxes import probing
 from sandboxes.capabilities import CAPABILITIES
+from sandboxes.checks import CHECKS
 from sandboxes.errors import SandboxError
 
 
@@ -38,3 +39,19 @@ def test_a_sandbox_that_cannot_be_made_for_nesting_leaves_the_others_their_say()
     assert not any(capability.available for capability in found.values())
     assert found["nest"].detail == "no second /proc"
     assert found["remount"].detail == "no remount"
+
+
+def test_what_tells_of_two_capabilities_is_tried_once(monkeypatch):
+    tried = []
+
+    def fails(bench):
+        tried.append(bench)
+        raise SandboxError("no memory")
+
+    monkeypatch.setattr(probing, "CHECKS", {**CHECKS, "limits.memory": fails, "oom": fails})
+
+    found = probing.examine(Site(), "user")
+
+    assert len(tried) == 1
+    assert (found["oom"].name, found["limits.memory"].name) == ("oom", "limits.memory")
+    assert found["oom"].detail == found["limits.memory"].detail == "no memory"
