@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 
 def full_name(refs: Mapping[str, str], ref: str) -> str:
@@ -23,3 +23,13 @@ def ancestry(parents_of: Callable[[str], Sequence[str]], tip: str) -> set[str]:
             found.add(name)
             todo.extend(parents_of(name))
     return found
+
+
+def nearest_first(parents_of: Callable[[str], Sequence[str]], tip: str) -> Iterator[str]:
+    """The same, generation by generation."""
+    line, seen = [tip], {tip}
+    for name in line:
+        yield name
+        fresh = dict.fromkeys(parent for parent in parents_of(name) if parent not in seen)
+        seen.update(fresh)
+        line += fresh

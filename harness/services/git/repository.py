@@ -41,6 +41,7 @@ MOST_KEPT: Final = 16 << 20
 
 _EPOCH: Final = 1_767_225_600  # 2026-01-01; the same case makes the same commits
 _MOST_REFS: Final = 1000
+_MOST_CHANGES: Final = 200
 
 
 class Change(NamedTuple):
@@ -169,8 +170,10 @@ class Repository:
         Raises:
             Refused: the pack could not be taken, and nothing has changed.
         """
+        if len(changes) > _MOST_CHANGES:
+            raise Refused(f"more than {_MOST_CHANGES} refs in one push")
         new = self._unpacked(pack)
-        whys = [self._wrong(change, new) for change in changes]
+        whys = self._wrongs(changes, {**self.objects, **new})
         if atomic and any(whys):
             whys = [why or "atomic push failure" for why in whys]
         if not all(whys):
@@ -199,14 +202,27 @@ class Repository:
             raise Refused("pack exceeds maximum allowed size") from error
         except Unreadable as error:
             raise Refused(f"index-pack failed: {error}") from error
-        kept = sum(len(obj.data) for obj in (*self.objects.values(), *new.values()))
-        if kept > MOST_KEPT or len(new) > MOST_OBJECTS:
+        size = sum(len(obj.data) for obj in new.values())
+        if not self.has_room(size) or len(new) > MOST_OBJECTS:
             raise Refused("pack exceeds maximum allowed size")
         return new
 
-    def _wrong(self, change: Change, new: Objects) -> str:
-        """Why a change must not be made, in the words of git and GitHub; empty: it may."""
-        if not _is_ref(change.ref) or len(self.refs) >= _MOST_REFS:
+    def has_room(self, size: int) -> bool:
+        """Whether it may hold so many bytes more."""
+        return sum(len(obj.data) for obj in self.objects.values()) + size <= MOST_KEPT
+
+    def _wrongs(self, changes: Sequence[Change], objects: Objects) -> list[str]:
+        """For each change why it must not be made, in the words of git and GitHub, or nothing."""
+        whole: set[str] = set()
+        room = _MOST_REFS - len(self.refs)
+        whys = []
+        for change in changes:
+            room -= change.old == NOTHING
+            whys.append(self._wrong(change, objects, whole) if room >= 0 else "funny refname")
+        return whys
+
+    def _wrong(self, change: Change, objects: Objects, whole: set[str]) -> str:
+        if not _is_ref(change.ref):
             return "funny refname"
         if change.ref.removeprefix(HEADS) in self.rules.protect:
             return "protected branch hook declined"
@@ -214,13 +230,15 @@ class Repository:
             return "failed to update ref"
         if change.new == NOTHING:
             return self._undeletable(change.ref)
-        return self._unwelcome(change, {**self.objects, **new})
+        return self._unwelcome(change, objects, whole)
 
-    def _unwelcome(self, change: Change, objects: Objects) -> str:
-        """Why a ref must not come to mean its new object."""
+    def _unwelcome(self, change: Change, objects: Objects, whole: set[str]) -> str:
+        """Why a ref must not come to mean its new object; ``whole``: what lacks nothing, so far."""
         try:
-            if reachable(objects, [change.new])[1]:
+            found, lacking = reachable(objects, [change.new], whole)
+            if lacking:
                 return "missing necessary objects"
+            whole |= found
             if change.ref.startswith(HEADS) and objects[change.new].type != "commit":
                 return "failed to update ref"
             forced = self._drops(change, objects)
@@ -269,10 +287,13 @@ class Repository:
                 rows.append((f"{ref}^{{}}", meant))
         return rows
 
-    def offers(self, name: str) -> bool:
-        """Whether an object can be asked for: every ref leads to some."""
-        tips = self.refs.values()
-        return name in tips or name in reachable(self.objects, tips)[0]
+    def unoffered(self, names: Sequence[str]) -> Sequence[str]:
+        """Which objects cannot be asked for: no ref leads to them."""
+        tips = {*self.refs.values()}
+        if tips.issuperset(names):
+            return ()
+        offered = reachable(self.objects, tips)[0]
+        return [name for name in names if name not in offered]
 
 
 def _is_ref(name: str) -> bool:

@@ -99,10 +99,9 @@ def upload(repository: Repository, body: bytes) -> bytes:
     asked = _wanted(body)
     if not asked.wants:
         return b""
-    for want in asked.wants:
-        if not repository.offers(want):
-            refusal: bytes = pkt_line(f"ERR upload-pack: not our ref {want}\n".encode())
-            return refusal
+    for want in repository.unoffered(asked.wants):
+        refusal: bytes = pkt_line(f"ERR upload-pack: not our ref {want}\n".encode())
+        return refusal
     objects = repository.objects
     seen = _commits(objects, asked.wants, asked.depth, set())
     edge = _edge(seen, objects) if asked.depth is not None else set()

@@ -10,6 +10,8 @@ from harness.case.repo import FileDecl
 from harness.services.git.repository import HEADS, NOTHING, Change
 from harness.services.github.routes import Call, Refused, Said, invalid, missing, route
 
+_DEEPEST = 100
+_MALFORMED = {"", ".", "..", ".git"}
 _USUAL = "{0} <{0}@users.noreply.github.example>"
 
 
@@ -138,6 +140,11 @@ def _leaf(call: Call) -> Any:
 
 def _commit_file(call: Call, file: FileDecl | None, *, needs_sha: bool) -> str:
     branch, path = _branch_of(call), call.at["path"]
+    parts = path.split("/")
+    if len(parts) > _DEEPEST or _MALFORMED & {part.lower() for part in parts}:
+        raise Refused(422, "path contains a malformed path component")
+    if file is not None and not call.forge.git.has_room(len(file.data)):
+        raise Refused(422, "the repository has reached its size limit")
     message = call.body.get("message") or call.query.get("message")
     if not message:
         raise invalid("Content", "message", "missing_field")
@@ -204,7 +211,7 @@ def _new_status(call: Call) -> Said:
     item = {
         "id": call.forge.next_id(),
         "state": state,
-        "context": call.body.get("context", "default"),
+        "context": str(call.body.get("context") or "default"),
         "description": call.body.get("description"),
         "target_url": call.body.get("target_url"),
     }

@@ -198,6 +198,9 @@ def _object(incoming: Incoming) -> Mapping[str, Any]:
         return {}
     try:
         value = json.loads(incoming.body)
+        json.dumps(
+            value, ensure_ascii=False
+        ).encode()  # it may end in git, which takes no surrogates
     except (ValueError, RecursionError) as error:
         raise Refused(400, "Problems parsing JSON") from error
     if isinstance(value, list):  # labels may come bare

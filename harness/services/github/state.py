@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.git.history import Leaf, commit_of, leaves, parents_in, write_commit, write_tree
-from harness.git.names import ancestry
+from harness.git.names import ancestry, nearest_first
 from harness.services.git.repository import HEADS, Repository
 from harness.services.github.declared import ForgeRepo
 
@@ -110,21 +110,14 @@ class Forge:
         """Where two lines of commits have parted."""
         parents = parents_in(self.git.objects)
         old = ancestry(parents, base)
-        todo = [head]
-        for name in todo:
-            if name in old:
-                return name
-            todo += [parent for parent in parents(name) if parent not in todo]
-        return None
+        return next((name for name in nearest_first(parents, head) if name in old), None)
 
     def commits(self, head: str, base: str) -> list[str]:
         """Commits of a line that another has not, the first first."""
         parents = parents_in(self.git.objects)
         new = ancestry(parents, head) - ancestry(parents, base)
-        line = [head]
-        for name in line:
-            line += [parent for parent in parents(name) if parent in new and parent not in line]
-        return [name for name in reversed(line) if name in new]
+        line = [name for name in nearest_first(parents, head) if name in new]
+        return line[::-1]
 
     def paths(self, commit: str | None) -> Mapping[str, Leaf]:
         """What a commit holds."""

@@ -69,7 +69,10 @@ def _labels(call: Call) -> list[str]:
     items = call.body.get("labels") or []
     if not isinstance(items, list):
         raise invalid("Issue", "labels", "invalid")
-    names = [item["name"] if isinstance(item, dict) else str(item) for item in items]
+    written = [item.get("name") if isinstance(item, dict) else item for item in items]
+    names = [name for name in written if isinstance(name, str) and name]
+    if names != written:
+        raise invalid("Label", "name", "invalid")
     for name in names:
         call.forge.labels.setdefault(name, "ededed")
     return list(dict.fromkeys(names))
@@ -228,7 +231,7 @@ def _is_merged(call: Call) -> Said:
 def _merge(call: Call) -> Said:
     pull = call.issue(pull=True)
     method = call.body.get("merge_method") or "merge"
-    if method not in {"merge", "squash", "rebase"}:
+    if method not in ("merge", "squash", "rebase"):
         raise invalid("PullRequest", "merge_method", "invalid")
     head, _ = call.forge.ends(pull)
     if pull.closed or not call.forge.mergeable(pull):
@@ -265,7 +268,7 @@ def _review(call: Call) -> Said:
     pull = call.issue(pull=True)
     states = {"APPROVE": "APPROVED", "REQUEST_CHANGES": "CHANGES_REQUESTED", "COMMENT": "COMMENTED"}
     event = call.body.get("event", "COMMENT")
-    if event not in states:
+    if not isinstance(event, str) or event not in states:
         raise invalid("PullRequestReview", "event", "invalid")
     if event != "COMMENT" and pull.by == call.by:
         verb = "approve" if event == "APPROVE" else "request changes on"

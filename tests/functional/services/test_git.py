@@ -11,6 +11,8 @@ import pytest
 
 from harness.case.model import Fault
 from harness.faults.registry import FAULTS
+from harness.git.history import reachable
+from harness.services.git import repository, wire
 from harness.services.registry import SERVICES, build
 
 REPOS: dict[str, Any] = {
@@ -209,6 +211,61 @@ def test_a_push_that_is_too_large_is_refused_as_git_would(remote):
 
     assert "unpack failed: pack exceeds maximum allowed size" in said
     assert "refs/heads/big" not in refs(service, "app")
+
+
+def wants(names):
+    lines = [f"want {name}\n".encode() for name in names]
+    return b"".join(b"%04x" % (len(line) + 4) + line for line in lines) + b"00000009done\n"
+
+
+def test_many_wants_cost_no_more_than_one(monkeypatch):
+    repo = declared().repositories()["app"]
+    name = next(name for name in repo.objects if name not in repo.refs.values())
+    looks: list[object] = []
+
+    def counted(*words: Any) -> Any:
+        looks.append(words)
+        return reachable(*words)
+
+    monkeypatch.setattr(repository, "reachable", counted)
+
+    assert b"PACK" in wire.upload(repo, wants([name] * 1000))
+
+    assert len(looks) == 1
+
+
+def test_a_want_that_no_ref_leads_to_is_refused():
+    repo = declared().repositories()["app"]
+
+    assert b"not our ref " + b"1" * 40 in wire.upload(repo, wants([repo.head, "1" * 40]))
+
+
+def test_a_push_of_too_many_refs_is_refused_whole():
+    repo = declared().repositories()["app"]
+    before = dict(repo.refs)
+    changes = [
+        repository.Change(repository.NOTHING, repo.head, f"refs/heads/{n}") for n in range(201)
+    ]
+
+    with pytest.raises(repository.Refused, match="more than 200 refs in one push"):
+        repo.receive(changes, b"", atomic=False)
+
+    assert repo.refs == before
+
+
+def test_a_repository_holds_no_more_than_a_thousand_refs():
+    repo = declared().repositories()["app"]
+    names = iter(range(2000))
+    whys: list[str] = []
+    while len(whys) < 1200:
+        changes = [
+            repository.Change(repository.NOTHING, repo.head, f"refs/heads/{next(names)}")
+            for _ in range(200)
+        ]
+        whys += repo.receive(changes, b"", atomic=False)
+
+    assert len(repo.refs) == 1000
+    assert set(whys) == {"", "funny refname"}
 
 
 def test_a_token_is_asked_for_and_taken(remote):

@@ -9,6 +9,8 @@ from github import Auth, Github, GithubException, RateLimitExceededException, Un
 
 from harness.case.model import Fault
 from harness.faults.registry import FAULTS
+from harness.services.base import Answer, Incoming
+from harness.services.git import repository
 from harness.services.registry import SERVICES, build
 
 REPO: dict[str, Any] = {
@@ -199,3 +201,47 @@ def test_a_request_whose_reply_another_status_replaced_was_not_done(hub):
     repo.create_issue("twice")
 
     assert [issues_of(service)[9]["title"], len(issues_of(service))] == ["twice", 9]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/issues", b'{"title": "x", "labels": [{}]}'),
+        ("POST", "/issues/1/labels", b'[{"name": []}]'),
+        ("POST", "/issues", b'{"title": "\\ud800"}'),
+        ("POST", "/pulls/8/reviews", b'{"event": []}'),
+        ("PUT", "/pulls/8/merge", b'{"merge_method": ["merge"]}'),
+        ("PUT", f"/contents/{'a/' * 5000}a", b'{"message": "m", "content": ""}'),
+        ("PUT", "/contents/a/../b", b'{"message": "m", "content": ""}'),
+        ("PUT", "/contents/a", b'{"message": "\\udcff", "content": ""}'),
+    ],
+)
+def test_a_request_that_means_nothing_is_refused(method, path, body):
+    parse = SERVICES["github"].parse
+    assert parse is not None
+    service = build(parse("github", {"repos": {"team/app": REPO}}))
+    incoming = Incoming(1, method, f"/repos/team/app{path}", {}, body)
+
+    answer = service.answer(incoming, service.classify(incoming), ())
+
+    assert isinstance(answer, Answer)
+    assert answer.wire.status in {400, 422}
+
+
+def test_a_status_has_a_context_that_is_text(hub):
+    _, service, _ = hub()
+    for method, path in (("POST", "statuses/fix"), ("GET", "commits/fix/status")):
+        body = b'{"state": "success", "context": []}' if method == "POST" else b""
+        headers = {"authorization": "Bearer t0ken"}
+        incoming = Incoming(1, method, f"/repos/team/app/{path}", headers, body)
+        assert service.answer(incoming, service.classify(incoming), ()).wire.status < 300, path
+
+
+def test_files_are_written_as_long_as_there_is_room(hub, monkeypatch):
+    api, _, _ = hub()
+    repo = api.get_repo("team/app")
+    monkeypatch.setattr(repository, "MOST_KEPT", 5000)
+
+    repo.create_file("small", "Small", "x")
+    with pytest.raises(GithubException, match="size limit"):
+        repo.create_file("big", "Big", "x" * 5000)
