@@ -14,6 +14,7 @@ from harness import cli
 from harness.faults.registry import FAULTS
 from harness.oracles.registry import ORACLES
 from sandboxes.registry import BACKENDS
+from tests import few
 from tests.conformance.conftest import wanted
 from tests.functional.parity.sources import Source, sample, sources
 
@@ -79,7 +80,10 @@ def judged(trial: Path, *, words: bool) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("group", [*groups(sample(), "sample"), *groups(sources(), "all")])
+FEW = few.spread([source for source in sample() if not source.of_agents], few.PARITY)
+
+
+@pytest.mark.parametrize("group", [*groups(FEW, "few"), *groups(sources(), "all")])
 def test_every_backend_comes_to_the_same_verdicts(group, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("SHAKEOUT_STATE", str(tmp_path / "state"))
     files = [str(source.file(tmp_path)) for source in group]

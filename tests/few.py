@@ -1,0 +1,27 @@
+"""Which tests that make containers are in the default tier: a few of each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+#: How many tests of a file, by the file; of every other one that makes containers it is one.
+TESTS: Mapping[str, int] = {
+    "tests/conformance/test_docker.py": 3,
+    "tests/conformance/test_isolation.py": 3,
+    "tests/conformance/test_loss.py": 2,
+    "tests/functional/image/test_image.py": 10,
+    "tests/functional/parity/test_parity.py": 10,
+    "tests/attacks/test_attacks.py": 3,
+}
+#: How many cases are judged by every backend, and how many containers there may be in all.
+PARITY = 8
+CONTAINERS = 60
+
+
+def spread(of: Sequence[T], count: int) -> list[T]:
+    """So many of them, as far apart as can be, the first one always."""
+    count = min(count, len(of))
+    return [of[number * len(of) // count] for number in range(count)]
