@@ -17,7 +17,6 @@ from harness.faults.base import Landing, Layer, Place
 from harness.faults.schemas import params, text
 from harness.services.chat.human import Sway, Swayed
 from sandboxes import clock
-from sandboxes.errors import SandboxError
 
 
 @dataclass(slots=True)
@@ -76,8 +75,6 @@ class HumanFault:
     def inject(self, params: Params, place: Place) -> Asked:
         """Sway her, from the next message on."""
         service, sway = params["service"], self.sway(params)
-        if service not in place.addresses:
-            raise SandboxError(f"nothing can reach {service}: the sandbox has no network")
         swayed = place.gate.with_human(service, lambda human: human.sway(sway))
         return Asked(service, swayed, self.done)
 

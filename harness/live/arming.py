@@ -311,5 +311,5 @@ class Arming:
 
 def _inject(injector: PlaceFault, fault: Fault, place: Place) -> Injection:
     if "network.services" in injector.needs and not place.addresses:
-        raise SandboxError("this place has no services, for want of a network (network: none)")
+        raise SandboxError("nothing can reach a service: the sandbox has no network")
     return injector.inject(fault.params, place)
