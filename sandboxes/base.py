@@ -351,7 +351,7 @@ class Sandbox(Protocol):
         """
 
     def revert(self, root: Root, path: str, name: str) -> int:
-        """Put what was saved under that name in the place of what is there, once.
+        """Put what was saved of the path under that name in the place of what is there, once.
 
         Gives a number for it.
         """

@@ -38,11 +38,11 @@ def tree(root: int, path: str) -> Tree:
 
 @dataclass(slots=True)
 class Left:
-    """What was left, by number, and what was saved, by name."""
+    """What was left, by number, and what was saved, by where it was and a name."""
 
     store: str
     _undo: dict[int, Callable[[], None]] = field(default_factory=dict)
-    _saved: dict[str, str] = field(default_factory=dict)
+    _saved: dict[tuple[int, str, str], list[str]] = field(default_factory=dict)
     _last: int = 0
 
     def cut(self, root: int, path: str, size: int) -> int:
@@ -112,20 +112,24 @@ class Left:
         return self.keep(let_go)
 
     def save(self, root: int, path: str, name: str) -> None:
-        """Keep a copy of what is there now, under a name; the last one counts."""
+        """Keep a copy of what is there now, under a name; the last one is the first to be used."""
         stored = self._name("saved")
         there = paths.exists(root, path)
         if there:
             with self._opened() as store, paths.Parent(root, path) as at:
                 copying.copy(at.fd, at.name, store, os.fsencode(stored))
-        self._saved[name] = stored if there else ""
+            if not os.path.lexists(f"{self.store}/{stored}"):
+                msg = f"{path!r} is no file, link or folder, so it cannot be saved"
+                raise paths.Refused(msg)
+        self._saved.setdefault((root, path, name), []).append(stored if there else "")
 
     def revert(self, root: int, path: str, name: str) -> int:
         """Put the copy of that name in the place of what is there now."""
-        if name not in self._saved:
+        saved = self._saved.get((root, path, name))
+        if not saved:
             msg = f"{path!r} was not saved as {name!r}, so it cannot go back to that"
             raise paths.Refused(msg)
-        aside = self._exchange(root, path, self._saved.pop(name))
+        aside = self._exchange(root, path, saved.pop())
         made = tree(root, path)
         return self.keep(lambda: self._swap(root, path, made, aside))
 

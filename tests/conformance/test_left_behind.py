@@ -144,6 +144,31 @@ def test_what_was_not_there_goes_back_to_that_and_what_is_gone_comes_back(room):
     assert room.ok("cat later; test -e journal || echo gone") == "x\ngone"
 
 
+def test_each_path_goes_back_to_its_own_copy_of_one_moment(room):
+    then = held(room)
+    for path in ("journal", "deep", "journal"):
+        room.sandbox.save(HERE, path, "then")
+    room.ok("echo four >> journal; echo y > deep/er/file")
+    now = held(room)
+    numbers = [room.sandbox.revert(HERE, path, "then") for path in ("journal", "deep", "journal")]
+
+    assert held(room) == then
+    for number in reversed(numbers):
+        room.sandbox.undo(number)
+    assert held(room) == now
+
+
+def test_what_cannot_be_copied_is_not_taken_away_for_its_copy(room):
+    room.ok("mkfifo pipe")
+    with pytest.raises(SandboxError, match="no file, link or folder"):
+        room.sandbox.save(HERE, "pipe", "then")
+    room.ok("rm pipe; echo x > pipe")
+    with pytest.raises(SandboxError, match="was not saved"):
+        room.sandbox.revert(HERE, "pipe", "then")
+
+    assert room.ok("cat pipe") == "x"
+
+
 def test_what_was_reverted_and_touched_is_the_subjects(room):
     room.sandbox.save(HERE, "deep", "then")
     room.ok("echo y > deep/er/file")
