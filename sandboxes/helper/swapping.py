@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from sandboxes.helper import kernel, paths, resolving
 from sandboxes.helper.caller import Caller
 from sandboxes.helper.rules import Answer
 
-_STORED = b"link"
+_NUMBERS = itertools.count(1)
 _OPENED = frozenset({"read", "write"})
 
 
@@ -42,6 +43,7 @@ class Swap:
     met: Counter[str] = field(default_factory=Counter)
     _looked: bool = False
     _link: os.stat_result | None = None
+    _stored: bytes = field(default_factory=lambda: b"link-%d" % next(_NUMBERS))
 
     def __post_init__(self) -> None:
         with paths.Parent(self.root, self.path) as at:
@@ -70,8 +72,8 @@ class Swap:
         gone = contextlib.suppress(FileNotFoundError, NotADirectoryError)
         with gone, _opened(self.store) as store, paths.Parent(self.root, self.path) as at:
             if link is not None and os.path.samestat(link, os.lstat(at.name, dir_fd=at.fd)):
-                kernel.exchange(store, _STORED, at.fd, at.name)
-                os.unlink(_STORED, dir_fd=store)
+                kernel.exchange(store, self._stored, at.fd, at.name)
+                os.unlink(self._stored, dir_fd=store)
 
     def _is_first_step(self, caller: Caller, act: str) -> bool:
         if self.after == "open":
@@ -85,13 +87,13 @@ class Swap:
         if not caller.still_waits():
             return
         with _opened(self.store) as store, paths.Parent(self.root, self.path) as at:
-            os.symlink(self.target, _STORED, dir_fd=store)
+            os.symlink(self.target, self._stored, dir_fd=store)
             try:
-                os.chown(_STORED, self.owner, self.owner, dir_fd=store, follow_symlinks=False)
-                link = os.lstat(_STORED, dir_fd=store)
-                kernel.exchange(store, _STORED, at.fd, at.name)
+                os.chown(self._stored, self.owner, self.owner, dir_fd=store, follow_symlinks=False)
+                link = os.lstat(self._stored, dir_fd=store)
+                kernel.exchange(store, self._stored, at.fd, at.name)
             except OSError:
-                os.unlink(_STORED, dir_fd=store)
+                os.unlink(self._stored, dir_fd=store)
                 raise
         self._link = link
         answer.lasting = True

@@ -458,6 +458,22 @@ def entries(room):
 
 
 @swaps
+def test_each_of_two_paths_is_swapped_and_comes_back(ruled):
+    room, rule = ruled(SWAP)
+    other = room.sandbox.intercept(Swap("workspace", "other", "/workspace/third", After.LOOK))
+    before = entries(room)
+    python(room, "open('third', 'w')")
+    again = room.sandbox.listing().workspace
+    python(room, "[(os.stat(p), open(p)) for p in ('other', 'box/file')]")
+
+    assert room.sandbox.met(rule) == room.sandbox.met(other) == {"through": 1}
+    room.sandbox.release(other)
+    room.sandbox.release(rule)
+    assert {p: entries(room)[p] for p in before} == before
+    assert again.keys() == room.sandbox.listing().workspace.keys()
+
+
+@swaps
 def test_what_was_there_comes_back_as_it_was(ruled):
     room, rule = ruled(SWAP)
     before = entries(room)
