@@ -155,7 +155,7 @@ class Order:
             met.append(points[found])
             if wrong := _gap(entry.get("after", {}), met):
                 return broken(expected, f"{_said(met)}: {wrong}", _EVIDENCE)
-        return _conclude(params, met, points[at:], expected)
+        return _conclude(params, met, points, at, evidence, expected)
 
     def final(self, params: Params) -> bool:
         """What did not happen yet could still happen."""
@@ -206,15 +206,21 @@ def _missed(
     entry: Params, met: Sequence[Point], points: Sequence[Point], evidence: Evidence, expected: str
 ) -> Finding:
     """An entry that nothing fits from there on."""
-    fault = entry.get("fault", {})
-    if fault.get("was") == LANDED and not any(_fits(entry, point) for point in points):
-        hit = any(record.id == fault["id"] and record.landed for record in evidence.faults)
-        if hit:
-            return unseen(expected, f"when {fault['id']} landed is not on record", _EVIDENCE)
+    if unknown := _untimed(entry, points, evidence):
+        return unseen(expected, unknown, _EVIDENCE)
     so_far = f"{_said(met)}; after that " if met else ""
     earlier = [point for point in points if _fits(entry, point)]
     only = f", only {earlier[-1]}" if earlier else ""
     return broken(expected, f"{so_far}no {_entry_words(entry)}{only}", _EVIDENCE)
+
+
+def _untimed(entry: Params, points: Sequence[Point], evidence: Evidence) -> str:
+    """That something did happen, and nobody knows when; empty where that is not so."""
+    fault = entry.get("fault", {})
+    if fault.get("was") != LANDED or any(_fits(entry, point) for point in points):
+        return ""
+    hit = any(record.id == fault["id"] and record.landed for record in evidence.faults)
+    return f"when {fault['id']} landed is not on record" if hit else ""
 
 
 def _gap(after: Mapping[str, float], met: Sequence[Point]) -> str:
@@ -230,15 +236,22 @@ def _gap(after: Mapping[str, float], met: Sequence[Point]) -> str:
 
 
 def _conclude(
-    params: Params, met: Sequence[Point], rest: Sequence[Point], expected: str
+    params: Params,
+    met: Sequence[Point],
+    points: Sequence[Point],
+    at: int,
+    evidence: Evidence,
+    expected: str,
 ) -> Finding:
     span = met[-1].t - met[0].t
     if span > params.get("within", span):
         return broken(expected, f"{_said(met)}: {span:.3f} s in all", _EVIDENCE)
     if "never_after" in params:
-        late = [point for point in rest if _fits(params["never_after"], point)]
-        if late:
-            return broken(expected, f"{_said(met)}, and then {late[0]}", _EVIDENCE)
+        late = _next(params["never_after"], points, at)
+        if late is not None:
+            return broken(expected, f"{_said(met)}, and then {points[late]}", _EVIDENCE)
+        if unknown := _untimed(params["never_after"], points, evidence):
+            return unseen(expected, unknown, _EVIDENCE)
     return held(expected, _said(met), _EVIDENCE)
 
 

@@ -53,6 +53,8 @@ HOLDS = [
     {"of": [UP, UP], "within": "2250ms"},
     {"of": [{"fault": "cut"}], "never_after": {"request": {"service": "up", "status": 429}}},
     {"of": [{"process": "ended"}], "never_after": MODEL},
+    {"of": [UP, UP], "never_after": {"request": {"service": "up", "number": 2}}},
+    {"of": [UP], "never_after": {"request": {"service": "up", "number": 3}}},
 ]  # fmt: skip
 BREAKS = [
     ([UP, {"request": {"number": 1}}], "after that no request"),
@@ -64,6 +66,7 @@ BREAKS = [
     ([UP, {**UP, "after": {"at_most": "2s"}}], "later than 2 s"),
     ({"of": [UP, UP], "within": "2s"}, "2.250 s in all"),
     ({"of": [{"fault": "cut"}], "never_after": UP}, "and then request 3"),
+    ({"of": [UP], "never_after": {"request": {"service": "up", "number": 2}}}, "then request 3"),
     ([{"request": {"number": 3}}, UP], "no request of kind turn to model (number 3)"),
 ]
 
@@ -94,6 +97,10 @@ def test_when_a_fault_of_the_place_landed_is_not_on_record():
 
     assert verdict("order", landed, ran(timeline=happened, faults=[record])) == "unavailable"
     assert verdict("order", landed, ran(timeline=happened)) == "failed"
+
+    never = {"of": [{"fault": "full"}], "never_after": landed[0]}
+    assert verdict("order", never, ran(timeline=happened, faults=[record])) == "unavailable"
+    assert verdict("order", never, ran(timeline=happened)) == "passed"
 
 
 def test_where_nothing_was_run_nothing_came_in_order():
