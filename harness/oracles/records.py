@@ -21,6 +21,9 @@ Event = Mapping[str, Any]
 _STEPS: Final = 1000
 _MOST_STEPS: Final = 50_000 * _STEPS
 _LONGEST: Final = 4 << 20
+#: Of all rows; pages that lead to the same page again and again make much of little.
+_MOST_BYTES: Final = 64 << 20
+_SCALAR: Final = 64
 _ALLOWED: Final = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ})
 
 
@@ -110,7 +113,14 @@ def _rows(db: sqlite3.Connection, name: str) -> Sequence[Event]:
     db.set_authorizer(_only_reading)
     cursor = db.execute(f'select * from "{name}"')  # noqa: S608 - the schema allows plain names only
     names = [column for column, _ in columns]
-    return [dict(zip(names, row, strict=True)) for row in cursor]
+    rows: list[Event] = []
+    room = _MOST_BYTES
+    for row in cursor:
+        room -= sum(len(value) if isinstance(value, bytes | str) else _SCALAR for value in row)
+        if room < 0:
+            raise Unreadable(f"{name} holds more than {_MOST_BYTES >> 20} MiB")
+        rows.append(dict(zip(names, row, strict=True)))
+    return rows
 
 
 def _only_reading(action: int, *_: object) -> int:

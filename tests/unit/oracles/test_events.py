@@ -285,3 +285,24 @@ def database_in_pieces(tmp_path_factory) -> tuple[bytes, bytes, bytes]:
     _, _, journal = files_of(folder / "hot")
     hot.close()
     return database, log, journal
+
+
+def test_pages_that_lead_to_one_page_again_and_again_make_no_room_full(tmp_path):
+    path = tmp_path / "db"
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute("pragma page_size = 512")
+        db.execute("create table t (kind text)")
+        db.executemany("insert into t values (?)", [("x" * 400,)] * 40)
+        db.execute("insert into t values (?)", ("x" * (3 << 20),))
+        db.commit()
+        root = db.execute("select rootpage from sqlite_schema").fetchone()[0]
+    data = bytearray(path.read_bytes())
+    page = (root - 1) * 512
+    assert data[page] == 5, "the root has to lead to other pages"
+    count = int.from_bytes(data[page + 3 : page + 5], "big")
+    for at in range(page + 12, page + 12 + 2 * count, 2):
+        cell = page + int.from_bytes(data[at : at + 2], "big")
+        data[cell : cell + 4] = data[page + 8 : page + 12]  # the last page, of the long row
+
+    with pytest.raises(Unreadable, match="more than 64 MiB"):
+        table("t", bytes(data), b"", b"")
