@@ -2,7 +2,9 @@
 
 Classic BPF, by hand. Refused with EPERM: namespaces of its own, mounts, the kernel's key
 rings (they are shared with the host), bpf, perf, userfaultfd and modules. Refused with
-EAFNOSUPPORT: VSOCK, which reaches the hypervisor whatever the network namespace is. ``clone3``
+EAFNOSUPPORT: VSOCK, which reaches the hypervisor whatever the network namespace is. Refused
+with EINVAL, as where a file system has none: leases of files, by which a program that is frozen
+would keep everybody from opening what it left behind. ``clone3``
 and calls of a foreign architecture do not exist (ENOSYS), since a filter cannot look behind
 the pointer of the one and knows no numbers of the other; C libraries then use ``clone``.
 
@@ -30,9 +32,10 @@ from sandboxes.helper.kernel import (
 
 _ALLOW = 0x7FFF0000
 _ERRNO = 0x00050000
-_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _SECOND_ARGUMENT = 0, 4, 16, 24
 _NAMESPACES = NEWNS | NEWCGROUP | NEWUTS | NEWIPC | NEWUSER | NEWPID | NEWNET
 _AF_VSOCK = 40
+_SET_LEASE = 1024
 _CLONE3 = 435  # numbers from 424 on are the same everywhere
 _X32 = 0x40000000
 
@@ -52,18 +55,19 @@ class _Machine:
     clone: int
     unshare: int
     socket: int
+    fcntl: int
     nesting: tuple[int, ...]
     refused: tuple[int, ...]
 
 
 _MACHINES: Mapping[str, _Machine] = {
     "x86_64": _Machine(
-        0xC000003E, 56, 272, 41,
+        0xC000003E, 56, 272, 41, 72,
         (165, 166, 155, 308),
         (161, 248, 249, 250, 321, 298, 323, 246, 320, 175, 313, 176, 304, 163, 167, 168, 169),
     ),
     "aarch64": _Machine(
-        0xC00000B7, 220, 97, 198,
+        0xC00000B7, 220, 97, 198, 25,
         (40, 39, 41, 268),
         (51, 217, 218, 219, 280, 241, 282, 104, 294, 105, 273, 106, 265, 89, 224, 225, 142),
     ),
@@ -96,6 +100,7 @@ def program(machine: str = MACHINE, *, nest: bool = False) -> bytes:
         code.equal(numbers.clone, yes="namespaces")
         code.equal(numbers.unshare, yes="namespaces")
     code.equal(numbers.socket, yes="family")
+    code.equal(numbers.fcntl, yes="command")
     code.answer(_ALLOW)
     code.place("namespaces")
     code.do(bpf.LOAD_WORD, _FIRST_ARGUMENT)
@@ -105,10 +110,16 @@ def program(machine: str = MACHINE, *, nest: bool = False) -> bytes:
     code.do(bpf.LOAD_WORD, _FIRST_ARGUMENT)
     code.equal(_AF_VSOCK, yes="no-family")
     code.answer(_ALLOW)
+    code.place("command")
+    code.do(bpf.LOAD_WORD, _SECOND_ARGUMENT)
+    code.equal(_SET_LEASE, yes="no-lease")
+    code.answer(_ALLOW)
     code.place("refused")
     code.answer(_ERRNO | errno.EPERM)
     code.place("no-family")
     code.answer(_ERRNO | errno.EAFNOSUPPORT)
+    code.place("no-lease")
+    code.answer(_ERRNO | errno.EINVAL)
     code.place("unknown")
     code.answer(_ERRNO | errno.ENOSYS)
     return code.code()

@@ -55,8 +55,10 @@ def run(code: bytes, load) -> int:
     return Machine(load).run(code)
 
 
-def call(number: int, argument: int = 0, architecture: int = X86, *, nest: bool = False) -> int:
-    data = struct.pack("=iIQ6Q", number, architecture, 0, argument, 0, 0, 0, 0, 0)
+def call(
+    number: int, argument: int = 0, architecture: int = X86, *, second: int = 0, nest: bool = False
+) -> int:
+    data = struct.pack("=iIQ6Q", number, architecture, 0, argument, second, 0, 0, 0, 0)
     code = seccomp.program("x86_64", nest=nest)
     return run(code, lambda size, at: int.from_bytes(data[at : at + size], "little"))
 
@@ -115,6 +117,12 @@ def test_the_profile_for_engines_refuses_what_the_filter_refuses():
 def test_sockets_are_allowed_but_those_of_the_hypervisor():
     assert call(41, 2) == ALLOW
     assert call(41, 40) == 0x50000 | errno.EAFNOSUPPORT
+
+
+@pytest.mark.parametrize("nest", [False, True])
+def test_descriptors_are_set_up_and_leases_are_not_given(nest):
+    assert call(72, 3, second=2, nest=nest) == ALLOW  # F_SETFD
+    assert call(72, 3, second=1024, nest=nest) == 0x50000 | errno.EINVAL
 
 
 @pytest.mark.parametrize(
