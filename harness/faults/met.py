@@ -31,7 +31,7 @@ WATCHED: Mapping[str, Sequence[Watch]] = {
 }
 
 #: What is done by name, and not through a descriptor.
-BY_NAME = (Act.LOOK, Act.READ, Act.RUN, Act.WRITE, Act.NAME)
+BY_NAME = (Act.LOOK, Act.READ, Act.RUN, Act.WRITE, Act.NAME, Act.LINK)
 
 #: For each depth, the acts that the fault makes fail.
 Barred = Mapping[Depth, Sequence[Act]]

@@ -189,7 +189,14 @@ class Caller:
         if not path.startswith(b"/"):
             base = os.readlink(self._link(named))
             path = base + b"/" + path if path else base
-        return Place(named, *resolving.resolve(self.root, path, follow=follow))
+        return Place(named, *resolving.resolve(self.root, path, follow=follow, me=self._selves))
+
+    def _selves(self) -> tuple[bytes, bytes]:
+        """What ``/proc/self`` and ``/proc/thread-self`` are for it, inside."""
+        with open(f"/proc/{self.pid}/status", "rb") as file:
+            fields = dict(line.split(b":", 1) for line in file)
+        process, thread = (fields[name].split()[-1] for name in (b"NStgid", b"NSpid"))
+        return process, process + b"/task/" + thread
 
     def _link(self, named: calls.Named) -> bytes:
         fd = _descriptor(self.arguments[named.folder]) if named.folder >= 0 else calls.AT_FDCWD

@@ -40,7 +40,8 @@ class Named:
         folder: where the descriptor of the folder is that it is relative to; -1: it has none.
         text: where the pointer to the path is; -1: it is what ``folder`` is open on.
         act: what is done to it: ``look``, ``run``, ``write``, ``make`` (a name that is not
-            there yet), ``drop`` (one that is), ``put`` (either), or ``open``, ``access``,
+            there yet), ``drop`` (one that is), ``put`` (either), ``link`` (it gets
+            another name), or ``open``, ``access``,
             ``lock`` and ``flock``, where the flags say it. What is done to an open file ends
             in an s: ``reads``, ``writes``, ``fsyncs``, ``truncates``, ``lists`` or ``maps``.
     """
@@ -90,7 +91,7 @@ class Call:
 
 
 def act(named: Named, flags: int, *, there: bool, folder: bool) -> str:
-    """What a call does to a path: ``look``, ``read``, ``run``, ``write``, ``name`` or ``lock``.
+    """What a call does to a path: ``look``, ``read``, ``run``, ``write``, ``name``, ``link``, ``lock``.
 
     It goes no further than a look where the path is not as the call needs it: then the kernel
     says so before it asks whether the call is allowed.
@@ -185,8 +186,8 @@ _PLAIN: Mapping[str, Call] = {
     "rename": Call(_two("drop", "put"), follow=False),
     "renameat": Call(_two_at("drop", "put"), follow=False),
     "renameat2": Call(_two_at("drop", "put"), follow=False),
-    "link": Call(_two("look", "make"), follow=False),
-    "linkat": Call(_two_at("look", "make"), follow=False, at=4),
+    "link": Call(_two("link", "make"), follow=False),
+    "linkat": Call(_two_at("link", "make"), follow=False, at=4),
     "symlink": Call((Named(-1, 1, "make"),), follow=False),
     "symlinkat": Call((Named(1, 2, "make"),), follow=False),
     "truncate": Call(_plain("write")),

@@ -5,25 +5,41 @@ from __future__ import annotations
 import errno
 import os
 import posixpath
+from collections.abc import Callable
 
 from sandboxes.helper import kernel
 
-_LINKS = 8
+_LINKS = 40  # as many as the kernel follows
+_PROC = b"/proc"
+_SELVES = (b"self", b"thread-self")
 IN_ROOT = kernel.RESOLVE_IN_ROOT | kernel.RESOLVE_NO_MAGICLINKS
 
 
-def resolve(root: int, path: bytes, *, follow: bool) -> tuple[bytes, bytes]:
+def nobody() -> tuple[bytes, bytes]:
+    """For whoever looks without being in the sandbox: ``/proc/self`` leads nowhere."""
+    return b"", b""
+
+
+def resolve(
+    root: int, path: bytes, *, follow: bool, me: Callable[[], tuple[bytes, bytes]] = nobody
+) -> tuple[bytes, bytes]:
     """Where a path leads below ``root``, links and ``..`` resolved as the kernel does it.
 
     What is not there is taken as it is written, below the last folder that is there, and is
-    given beside.
+    given beside. Where what a process has open or is in leads is what ``/proc`` says of it.
+
+    Args:
+        root: the root folder inside.
+        path: absolute.
+        follow: whether a link that is the last name is followed.
+        me: what ``/proc/self`` and ``/proc/thread-self`` are for whoever names the path.
     """
     flags = os.O_PATH if follow else os.O_PATH | os.O_NOFOLLOW
     for _ in range(_LINKS):
         folder, head, rest = _deepest(root, path, flags)
         try:
             where = os.readlink(f"/proc/self/fd/{folder}".encode())
-            target = _link(folder, rest) if follow or b"/" in rest else b""
+            target = _link(folder, where, rest, me) if follow or b"/" in rest else b""
         finally:
             os.close(folder)
         if not target:
@@ -46,11 +62,14 @@ def _deepest(root: int, path: bytes, flags: int) -> tuple[int, bytes, bytes]:
         flags = os.O_PATH
 
 
-def _link(folder: int, rest: bytes) -> bytes:
+def _link(folder: int, where: bytes, rest: bytes, me: Callable[[], tuple[bytes, bytes]]) -> bytes:
     """What follows from the first name of ``rest``, if that is a link that leads nowhere."""
     first, _, others = rest.partition(b"/")
     try:
-        target = os.readlink(first, dir_fd=folder) if first else b""
+        if where == _PROC and first in _SELVES:
+            target = me()[_SELVES.index(first)]
+        else:
+            target = os.readlink(first, dir_fd=folder) if first else b""
     except OSError:
         return b""
     return target + b"/" + others if target and others else target

@@ -78,7 +78,8 @@ class Target:
             return ""
         for place, act in zip(caller.places(), caller.acts(), strict=True):
             verb = place.named.verb or caller.call.verb
-            vain = not place.named.verb and (place.missing if verb == "look" else act == "look")
+            passive = place.missing if verb == "look" else act in {"look", "link"}
+            vain = not place.named.verb and passive
             if place in at and verb in self.verbs and not vain:
                 return verb
         return ""

@@ -90,6 +90,7 @@ def test_a_change_is_counted_as_a_write(watched, script):
 
 ON = Depth.ON
 LOOK, READ, RUN, WRITE, NAME = Act.LOOK, Act.READ, Act.RUN, Act.WRITE, Act.NAME
+LINK = Act.LINK
 OPEN = "f = os.open('box/secret', os.O_RDONLY); "
 
 
@@ -122,7 +123,16 @@ OPEN = "f = os.open('box/secret', os.O_RDONLY); "
             [LOOK],
         ),
         ("os.symlink('box/secret', 'l'); os.unlink('l')", []),
-        ("os.link('box/secret', '/workspace/l')", [LOOK]),
+        ("os.link('box/secret', '/workspace/l')", [LINK]),
+        ("os.stat('/proc/self/cwd/box/secret')", [LOOK]),
+        ("open('/proc/self/cwd/box/secret')", [READ]),
+        ("open('/proc/self/root/workspace/box/secret')", [READ]),
+        ("open(f'/proc/{os.getpid()}/cwd/box/secret')", [READ]),
+        ("open('/proc/thread-self/cwd/box/secret')", [READ]),
+        ("open(f'/dev/fd/{os.open(\"box\", os.O_PATH)}/secret')", [READ]),
+        ("open(f'/proc/self/fd/{os.open(\"box/secret\", os.O_PATH)}')", [LOOK, READ]),
+        ("os.symlink('/proc/self/cwd', '/tmp/here'); open('/tmp/here/box/secret')", [READ]),
+        ("os.readlink('/proc/self/cwd'); os.lstat('/proc/self/cwd')", []),
         ("os.unlink('box/secret'); os.link('other', 'box/secret')", [NAME, NAME]),
         ("os.unlink('box/secret'); os.symlink('x', 'box/secret')", [NAME, NAME]),
         (
