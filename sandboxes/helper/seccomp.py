@@ -72,6 +72,12 @@ _MACHINES: Mapping[str, _Machine] = {
         (51, 217, 218, 219, 280, 241, 282, 104, 294, 105, 273, 106, 265, 89, 224, 225, 142),
     ),
 }  # fmt: skip
+_REFUSALS: Mapping[str, int] = {
+    "refused": errno.EPERM,
+    "no-family": errno.EAFNOSUPPORT,
+    "no-lease": errno.EINVAL,
+    "unknown": errno.ENOSYS,
+}
 #: open_tree move_mount fsopen fsconfig fsmount fspick mount_setattr, with one number everywhere
 _NEW_MOUNT_CALLS = (428, 429, 430, 431, 432, 433, 442)
 
@@ -114,12 +120,7 @@ def program(machine: str = MACHINE, *, nest: bool = False) -> bytes:
     code.do(bpf.LOAD_WORD, _SECOND_ARGUMENT)
     code.equal(_SET_LEASE, yes="no-lease")
     code.answer(_ALLOW)
-    code.place("refused")
-    code.answer(_ERRNO | errno.EPERM)
-    code.place("no-family")
-    code.answer(_ERRNO | errno.EAFNOSUPPORT)
-    code.place("no-lease")
-    code.answer(_ERRNO | errno.EINVAL)
-    code.place("unknown")
-    code.answer(_ERRNO | errno.ENOSYS)
+    for place, error in _REFUSALS.items():
+        code.place(place)
+        code.answer(_ERRNO | error)
     return code.code()
