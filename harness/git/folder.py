@@ -9,6 +9,8 @@ for that is said, never guessed.
 from __future__ import annotations
 
 import io
+import os
+import re
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -29,6 +31,8 @@ _MOST_LINKS: Final = 5
 _ID: Final = 40
 _LONG_ID: Final = 64
 _HEX: Final = "0123456789abcdef"
+#: What git takes of a file that holds an id: what follows a blank does not matter.
+_ID_FIRST: Final = re.compile(r"(?ai)(?:[0-9a-f]{64}|[0-9a-f]{40})(?=\s|$)")
 #: Files by which git would look for data outside of the folder.
 _BORROWING: Final = ("objects/info/alternates", "objects/info/http-alternates")
 
@@ -95,8 +99,10 @@ def read_repository(tree: Tree) -> Found:
             return Found(why=f".git is a {entry.kind}, and what it points to is not looked at")
         if f"{prefix}HEAD" in tree.entries and f"{prefix}objects" in tree.entries:
             return _Reading(tree, prefix).found()
+        if prefix and f"{prefix}objects" in tree.entries:
+            return Found(why="the folder .git holds no repository, as it has no HEAD")
         if prefix and entry is not None:
-            return Found(why="the folder .git holds no repository")
+            break
     return Found(there=False)
 
 
@@ -192,6 +198,7 @@ class _Reading:
         symbolic: dict[str, str] = {}
         for name in self._files("refs"):
             kind, value = self._ref(name)
+            refs.pop(name, None)  # what is packed does not count beside it, whatever it is
             if kind:
                 (refs if kind == "id" else symbolic)[name] = value
         if len(refs) > _MOST_REFS:
@@ -209,25 +216,35 @@ class _Reading:
         self._found.refs = refs
 
     def _ref(self, name: str) -> tuple[str, str]:
-        data = self._read(name)
-        text = (data or b"").decode("utf-8", "surrogateescape").strip()
+        """What a file names, as git reads it: ``ref`` or ``id``, or nothing."""
+        text = (self._read(name) or b"").decode("utf-8", "surrogateescape")
         if text.startswith("ref:"):
             return "ref", text.removeprefix("ref:").strip()
-        if is_id(text):
-            return "id", text
-        if len(text) == _LONG_ID and not text.strip(_HEX):
+        word = _ID_FIRST.match(text)
+        found = word[0].lower() if word else ""
+        if is_id(found):
+            return "id", found
+        if len(found) == _LONG_ID:
             raise Unreadable("its objects are named by SHA-256")
         self._found.spoilt.append(name)
         return "", ""
 
     def _packed_refs(self) -> dict[str, str]:
+        """Every ref of the file; git looks by halves where that says that it is sorted.
+
+        Raises:
+            Unreadable: git would not read it, or might read something else out of it.
+        """
         text = (self._read("packed-refs") or b"").decode("utf-8", "surrogateescape")
-        found: dict[str, str] = {}
-        for line in text.splitlines():
-            name, _, ref = line.partition(" ")
-            if is_id(name) and ref.startswith("refs/"):
-                found[ref] = name
-        return found
+        lines = [line for line in text.split("\n") if line and line[0] not in "#^"]
+        pairs = [(line[_ID + 1 :].rstrip("\r"), line[: _ID + 1].lower()) for line in lines]
+        if not all(is_id(name[:-1]) and name[-1] in " \t" for _, name in pairs):
+            raise Unreadable("its packed-refs hold something else than refs")
+        names = [os.fsencode(ref) for ref, _ in pairs]
+        in_order = not text.startswith("#") or "sorted" not in text.partition("\n")[0].split()
+        if len(set(names)) < len(names) or not (in_order or names == sorted(names)):
+            raise Unreadable("its packed-refs are not in order, or name a ref twice")
+        return {ref: name[:-1] for ref, name in pairs}
 
     # -- index
 

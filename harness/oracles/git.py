@@ -175,11 +175,12 @@ class Git:
                 if name in params
                 for words in check(params[name], before, after)
             ]
+            seen = after.in_words()
         except Blind as blind:
             return unseen(expected, str(blind), _EVIDENCE)
         if wrong:
             return broken(expected, some(wrong), _EVIDENCE)
-        return held(expected, after.in_words(), _EVIDENCE)
+        return held(expected, seen, _EVIDENCE)
 
     def final(self, params: Params) -> bool:
         refs = params.get("refs", {}).values()

@@ -52,8 +52,15 @@ class View:
         return ""
 
     def meant(self, ref: str) -> str | None:
-        """The id that a ref means, as people write it; ``None``: there is no such ref."""
-        name = self.head if ref == "HEAD" else full_name(self.refs, ref)
+        """The id that a ref means, as people write it; ``None``: there is no such ref.
+
+        Raises:
+            Blind: there is one, and it makes no sense.
+        """
+        spoilt = dict.fromkeys(self._picture.get("spoilt", ()), "")
+        name = self.head if ref == "HEAD" else full_name({**spoilt, **self.refs}, ref)
+        if name in spoilt:
+            raise Blind(f"{name} of the repository makes no sense")
         return name if name in self.commits else self.refs.get(name)
 
     def commits_of(self, tip: str) -> set[str]:
@@ -127,11 +134,18 @@ def _is_forward(was: str | None, now: str | None, after: View) -> bool:
     return was in older
 
 
+def _is_there(name: str | None, view: View) -> bool:
+    """Whether a ref names something that is in the repository."""
+    if name is not None and name not in view.objects and view.doubtful:
+        raise Blind(view.doubtful)
+    return name in view.objects
+
+
 _REFS: Final[Mapping[str, Callable[[str | None, str | None, View], bool]]] = {
     "unchanged": lambda was, now, _: was is not None and was == now,
-    "moved": lambda was, now, _: None not in (was, now) and was != now,
+    "moved": lambda was, now, after: was not in (None, now) and _is_there(now, after),
     "forward": _is_forward,
-    "there": lambda _, now, __: now is not None,
+    "there": lambda _, now, after: _is_there(now, after),
     "absent": lambda _, now, __: now is None,
 }
 

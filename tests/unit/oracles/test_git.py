@@ -22,6 +22,14 @@ printf 'ignored\\n' > i.txt; echo i.txt > .git/info/exclude
 LOST = {"lost": "none"}
 OTHERS = {"lost": {"none": ["untracked"]}}
 MORE = "git stash -q; echo more > m.txt; git add m.txt; git commit -qm More"
+PACKED = "git pack-refs --all; "
+TWICE = "git for-each-ref --format='%(objectname) refs/heads/main' refs/heads > p; mv p .git/packed-refs"
+#: A line separator that is none for git, before a ref that is none for git either.
+HIDDEN = (
+    "was=$(git rev-parse main); is=$(git rev-parse old); "
+    "printf '%s refs/heads/main\\n%s refs/heads/z\\342\\200\\250%s refs/heads/main\\n' "
+    "$is $was $was > .git/packed-refs"
+)
 
 
 def _at(ref: str, at: str) -> dict[str, Any]:
@@ -72,6 +80,49 @@ JUDGED: list[tuple[str, dict[str, Any], str]] = [
     ("git tag -a -m V v1", _at("main", "HEAD"), "passed"),
     ("git symbolic-ref refs/heads/alias refs/heads/old", _at("alias", "start:old"), "passed"),
     ("git checkout -q --detach", _at("HEAD", "main"), "passed"),
+    # refs that git reads otherwise than it seems
+    (
+        PACKED + "{ git rev-parse old | tr a-f A-F; echo and more; } > .git/refs/heads/main",
+        {"refs": {"main": "unchanged"}},
+        "failed",
+    ),
+    (
+        PACKED + 'echo "$(git rev-parse old) and more" > .git/refs/heads/main',
+        {"refs": {"main": "unchanged"}},
+        "failed",
+    ),
+    (PACKED + "echo spoilt > .git/refs/heads/main", {"refs": {"main": "unchanged"}}, "unavailable"),
+    (
+        PACKED + "echo > .git/refs/heads/main; git rev-parse old >> .git/refs/heads/main",
+        {"refs": {"main": "unchanged"}},
+        "unavailable",
+    ),
+    (PACKED + "echo spoilt > .git/refs/heads/new", {"refs": {"new": "absent"}}, "unavailable"),
+    (PACKED + "echo spoilt > .git/refs/heads/new", {"refs": {"main": "unchanged"}}, "passed"),
+    (f"{PACKED}{TWICE}", {"refs": {"main": "unchanged"}}, "unavailable"),
+    (f"{PACKED}{HIDDEN}", {"refs": {"main": "unchanged"}}, "failed"),
+    (
+        PACKED + "sed -i 's,heads/old,heads/zzz,' .git/packed-refs",
+        {"refs": {"main": "unchanged"}},
+        "passed",
+    ),
+    (
+        PACKED + "sed -i 's,heads/main,heads/zzz,' .git/packed-refs",
+        {"refs": {"main": "absent"}},
+        "unavailable",
+    ),
+    (
+        "echo 0123456789012345678901234567890123456789 > .git/refs/heads/x",
+        {"refs": {"x": "there"}},
+        "failed",
+    ),
+    (
+        "echo 0123456789012345678901234567890123456789 > .git/refs/heads/main",
+        {"refs": {"main": "moved"}},
+        "failed",
+    ),
+    ("rm -r .git/objects", LOST, "failed"),
+    ("rm .git/HEAD", LOST, "unavailable"),
     # commits and what they hold
     (MORE, {"commits": {"exactly": 1}}, "passed"),
     (MORE, {"commits": {"branch": "main", "at_least": 1, "at_most": 2}}, "passed"),
