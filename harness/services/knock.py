@@ -14,7 +14,7 @@ from typing import Final, Protocol, cast
 from harness.services.authority import EXPIRED, UNTRUSTED, WRONG_HOST
 from harness.services.base import Hit
 from harness.services.board import Board
-from harness.services.secure import Channel, Secure
+from harness.services.secure import Channel, Secure, asks
 from harness.services.sender import reset
 
 _ALERT: Final = b"\x15\x03\x03\x00\x02\x02\x28"  # fatal, handshake_failure
@@ -25,8 +25,9 @@ _INSTEAD: Final = {"handshake": _ALERT, "protocol": _NO_TLS, "closed": b""}
 #: Every way in which a greeting can be wrong.
 GREETINGS: Final = (EXPIRED, WRONG_HOST, UNTRUSTED, *_INSTEAD)
 
-_HANDSHAKE, _CLIENT_HELLO = 22, 1
-_FIRST: Final = 6  # bytes: the head of a record, and the kind of message in it
+_HANDSHAKE: Final = 22
+_HEAD: Final = 5  # bytes: of a record, the last two of them its length
+_LONGEST: Final = 1 << 14
 _LINGER: Final = 1.0
 
 #: The certificate that a service shows, by its name and what is to be wrong with it.
@@ -139,9 +140,10 @@ class Knock(asyncio.Protocol):
             return
         if self._channel is None:
             data = self._first = self._first + data
-            if len(data) < _FIRST and data[0] == _HANDSHAKE:
+            asks = self._asks()
+            if asks is None:
                 return
-            kind = self._greeting()
+            kind = self._greeting() if asks else ""
             if kind in _INSTEAD:
                 self._turn_away(_INSTEAD[kind])
                 return
@@ -149,10 +151,17 @@ class Knock(asyncio.Protocol):
         self._channel.feed(data)
         self._shake(self._channel)
 
+    def _asks(self) -> bool | None:
+        """Whether it asks for a handshake that could be had; ``None``: it has not finished."""
+        if self._first[0] != _HANDSHAKE:
+            return False
+        size = int.from_bytes(self._first[_HEAD - 2 : _HEAD], "big")
+        if len(self._first) < _HEAD or (len(self._first) < _HEAD + size and size <= _LONGEST):
+            return None
+        return asks(self._context(self._service, ""), self._first)
+
     def _greeting(self) -> str:
-        """What goes wrong, now that it has spoken; a fault is for who asks for a handshake."""
-        if (self._first[0], self._first[5:6]) != (_HANDSHAKE, bytes([_CLIENT_HELLO])):
-            return ""
+        """What goes wrong, now that it has asked for a handshake."""
         taken = self._porch.board.take_greeting(self._service)
         if taken is None:
             return ""

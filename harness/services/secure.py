@@ -14,6 +14,19 @@ from typing import Any, Final
 _MOST: Final = 256 << 10
 
 
+def asks(context: ssl.SSLContext, said: bytes) -> bool | None:
+    """Whether a client asks for a handshake that could be had; ``None``: it has not finished."""
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    incoming.write(said)
+    try:
+        context.wrap_bio(incoming, outgoing, server_side=True).do_handshake()
+    except ssl.SSLWantReadError:
+        return True if outgoing.pending else None
+    except ssl.SSLError:
+        return False
+    return True
+
+
 class Channel:
     """TLS on one connection, the server's side.
 

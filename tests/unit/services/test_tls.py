@@ -228,6 +228,30 @@ def test_what_is_no_handshake_is_on_record_and_meets_no_fault(serve_tls, authori
     assert live.hits("bad") == 0
 
 
+@pytest.mark.parametrize("kind", ["expired", "handshake"])
+@pytest.mark.parametrize(
+    ("said", "how"),
+    [
+        (b"\x16\x03\x01\x02\x00\x01", "cut"),
+        (b"\x16\x03\x01\x00\x09\x01\x00\x00\x05\x03\x03" + bytes(3), "refused"),
+        (b"\x16\x03\x01\xff\xff\x01" + bytes(10), "refused"),
+    ],
+    ids=["half", "broken", "too-long"],
+)
+def test_what_only_begins_as_a_handshake_meets_no_fault(serve_tls, authority, kind, said, how):
+    live, where = serve_tls()
+    arm(live, kind)
+    with connect(where, PORT) as sock:
+        sock.sendall(said)
+        sock.shutdown(socket.SHUT_WR)
+        read_all(sock)
+
+    assert ends(live, 1) == [("", how, None)]
+    with pytest.raises(OSError, match=r"SSL|EOF"):
+        secure(where, client(authority))
+    assert live.hits("bad") == 1
+
+
 def test_a_handshake_fault_hits_no_request_and_another_fault_no_handshake(serve_tls, authority):
     live, where = serve_tls()
     live.arm(fault("busy"), Rewrite(lambda wire: Wire(503, parts=wire.parts)))
