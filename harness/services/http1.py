@@ -47,7 +47,7 @@ class House(Protocol):
     def untaken(self, service: str, refusal: Refusal, sent: int, how: str) -> None:
         """A request never reached its service: record it."""
 
-    def shut_out(self, service: str, number: int, hit: Hit | None, how: str, said: str) -> None:
+    def shut_out(self, service: str, heard: Incoming, hit: Hit | None, how: str, said: str) -> None:
         """A handshake came to nothing: record it."""
 
     def failed(self, bug: BaseException) -> None:
@@ -121,7 +121,8 @@ class Connection(asyncio.Protocol):
             self._linger.cancel()
         if self._met is not None:
             said = "made the handshake and left"
-            self._house.shut_out(self._desk.name, self.number, self._met, "cut", said)
+            heard = Incoming(self.number, "", "", {}, b"")
+            self._house.shut_out(self._desk.name, heard, self._met, "cut", said)
         self._house.left(self)
 
     def pause_writing(self) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Final, Protocol, cast
 
 from harness.services.authority import EXPIRED, UNTRUSTED, WRONG_HOST
-from harness.services.base import Hit
+from harness.services.base import Hit, Incoming
 from harness.services.board import Board
 from harness.services.secure import Channel, Secure, asks
 from harness.services.sender import reset
@@ -28,6 +28,7 @@ GREETINGS: Final = (EXPIRED, WRONG_HOST, UNTRUSTED, *_INSTEAD)
 _HANDSHAKE: Final = 22
 _HEAD: Final = 5  # bytes: of a record, the last two of them its length
 _LONGEST: Final = 1 << 14
+_MOST: Final = 1 << 16
 _LINGER: Final = 1.0
 
 #: The certificate that a service shows, by its name and what is to be wrong with it.
@@ -46,8 +47,8 @@ class Porch(Protocol):
     def left(self, connection: Knock) -> None:
         """It is not any more."""
 
-    def shut_out(self, service: str, number: int, hit: Hit | None, how: str, said: str) -> None:
-        """A handshake came to nothing: record it."""
+    def shut_out(self, service: str, heard: Incoming, hit: Hit | None, how: str, said: str) -> None:
+        """A handshake came to nothing: record it, with what was heard of it."""
 
     def failed(self, bug: BaseException) -> None:
         """The harness has a bug."""
@@ -138,7 +139,9 @@ class Knock(asyncio.Protocol):
             self._channel.feed(data)
             self._relay(self._channel, self._inner)
             return
-        if self._channel is None:
+        if self._channel is not None:
+            self._first = (self._first + data)[:_MOST]
+        else:
             data = self._first = self._first + data
             asks = self._asks()
             if asks is None:
@@ -203,7 +206,8 @@ class Knock(asyncio.Protocol):
 
     def _shut_out(self, how: str, said: str) -> None:
         self._over = True
-        self._porch.shut_out(self._service, self._number, self._hit, how, said)
+        heard = Incoming(self._number, "", "", {}, self._first)
+        self._porch.shut_out(self._service, heard, self._hit, how, said)
 
     def _leave(self) -> None:
         if self._waiting:

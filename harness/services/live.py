@@ -174,9 +174,9 @@ class Live:
         seen.status, seen.sent, seen.ended = refusal.status, sent, how
         self.recorder.add(seen)
 
-    def shut_out(self, service: str, number: int, hit: Hit | None, how: str, said: str) -> None:
-        """A handshake came to nothing."""
-        seen = self.seen(service, Incoming(number, "", "", {}, b""))
+    def shut_out(self, service: str, heard: Incoming, hit: Hit | None, how: str, said: str) -> None:
+        """A handshake came to nothing; what was sent instead of one is kept like a body."""
+        seen = self.seen(service, heard)
         seen.ended = how
         if hit is not None:
             seen.fault = hit.fault.id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import socket
 import ssl
 from pathlib import Path
@@ -247,8 +248,10 @@ def test_what_only_begins_as_a_handshake_meets_no_fault(serve_tls, authority, ki
         read_all(sock)
 
     assert ends(live, 1) == [("", how, None)]
+    assert live.requests()[0].body_sha256 == hashlib.sha256(said).hexdigest()
     with pytest.raises(OSError, match=r"SSL|EOF"):
         secure(where, client(authority))
+    assert ends(live, 2)[1] == ("", "refused", "bad")
     assert live.hits("bad") == 1
 
 
