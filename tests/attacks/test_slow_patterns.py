@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
@@ -49,4 +50,34 @@ def test_a_trigger_that_takes_too_long_stops_nobody_else(verdict_of):
     )
 
     assert (code, trial["reasons"]) == (3, ["fault-not-delivered"])
+    assert time.monotonic() - begun < SECONDS + 20
+
+
+#: Says what a tool is to have answered, and takes whatever comes of it.
+ASKS = """\
+import json, os, urllib.request
+messages = [{"role": "tool", "tool_call_id": "1", "content": "a" * 60}]
+body = json.dumps({"model": "m", "messages": messages}).encode()
+url = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
+try:
+    urllib.request.urlopen(urllib.request.Request(url, body), timeout=40)
+except OSError:
+    pass
+"""
+
+
+def test_a_condition_of_the_script_that_takes_too_long_ends_too(verdict_of):
+    begun = time.monotonic()
+
+    code, trial = verdict_of(
+        "condition",
+        "title: t\n"
+        "subject: {command: [python3, ask.py]}\n"
+        f"workspace: {{files: {{ask.py: {json.dumps(ASKS)}}}}}\n"
+        "script: [{if: '(a+)+b', say: x}]\n"
+        "expect: [{home: untouched}]\n",
+    )
+
+    assert (code, trial["verdict"]) == (4, "error")
+    assert "/(a+)+b/ was searched for" in trial["message"]
     assert time.monotonic() - begun < SECONDS + 20

@@ -25,8 +25,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from harness.case.grammar import regex
 from harness.case.model import ScriptStep
+from harness.search import search
 from harness.services.model.heard import Heard
 from harness.subjects.base import Dialect
 
@@ -241,4 +241,4 @@ def _after(position: Position, script: Sequence[ScriptStep]) -> Position:
 
 
 def _matches(condition: str, text: str | None) -> bool:
-    return text is not None and regex(condition).search(text) is not None
+    return text is not None and search(condition, text) is not None
