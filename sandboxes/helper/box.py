@@ -191,7 +191,8 @@ class Box:
                 code = 0
             except OSError as error:
                 code = error.errno or code
-            os._exit(code)
+            finally:  # whatever it was, or there would be two keepers
+                os._exit(code)
         code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         if code:
             why = os.strerror(code) if code > 0 else f"signal {-code}"

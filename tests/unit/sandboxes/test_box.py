@@ -1,0 +1,28 @@
+"""What the keeper does among the mounts of a sandbox, it does in a child."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, cast
+
+import pytest
+
+from sandboxes.helper import kernel
+from sandboxes.helper.box import Box
+from sandboxes.helper.ground import Failed
+
+
+def test_a_child_that_breaks_in_whatever_way_ends_and_says_so(monkeypatch):
+    monkeypatch.setattr(kernel, "setns", lambda *_: None)
+    here = os.getpid()
+
+    def breaks() -> None:
+        raise ValueError("no error of the system")
+
+    nothing = cast("Any", None)
+    try:
+        with pytest.raises(Failed, match="Input/output error"):
+            Box(nothing, {}, nothing).inside(breaks)
+    finally:
+        if os.getpid() != here:
+            os._exit(7)  # the child must not go on with our tests
