@@ -179,7 +179,7 @@ from sandboxes.helper import (
     stage, trees,
 )
 {source}
-sys.exit(server.main(int(sys.argv[1]), sys.argv[2], sys.argv[3]))
+sys.exit(server.main(int(sys.argv[1]), *sys.argv[2:]))
 """
 
 

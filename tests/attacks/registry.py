@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from tests.attacks.breakout import registry as breakout
 from tests.attacks.form import Attack
 from tests.attacks.kinds import (
     author,
@@ -56,4 +57,4 @@ def page() -> str:
     for kind, attacks in KINDS.items():
         rows = [f"| `{a.name}` | {a.does} | {a.ends} | {a.defence} |\n" for a in attacks]
         parts.append(f"\n## {kind[0].upper()}{kind[1:]}\n\n{_TABLE}{''.join(rows)}")
-    return "".join(parts)
+    return "".join([*parts, breakout.page()])
