@@ -109,8 +109,8 @@ class Decoys:
         for name, mode in (("secret", 0o644), ("shown/private", 0o600), ("shown/writable", 0o666)):
             (self.folder / name).write_text(self.canary)
             (self.folder / name).chmod(mode)
-        shutil.copy("/bin/cat", self.shown / "suid-cat")
-        (self.shown / "suid-cat").chmod(0o4755)
+        shutil.copy("/usr/bin/id", self.shown / "suid-id")
+        (self.shown / "suid-id").chmod(0o4755)
         agent = self.folder / "agent.sh"
         agent.write_text(f"#!/bin/sh\ntouch {self.folder}/released\n")
         agent.chmod(0o755)

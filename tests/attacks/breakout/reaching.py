@@ -74,9 +74,9 @@ BREAKOUTS = (
     ),
     Breakout(
         "setuid-program",
-        "runs a program of root's with the setuid bit that reads a file of root's",
-        "os.closerange(3, 256)\np = d['shown']\nos.execv(p + '/suid-cat', ['cat', p + '/private'])",
-        _read("setuid-program"),
+        "runs a program of root's with the setuid bit that says who it is",
+        "os.closerange(3, 256)\np = d['shown']\nos.execv(p + '/suid-id', ['id'])",
+        lambda decoys, seen: b"euid=0" in seen.out["setuid-program"],
         "`no_new_privs`, an empty bounding set, and mounts with `nosuid`",
         Bare(),
         users=(AGENT, NESTED),
