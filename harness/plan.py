@@ -19,9 +19,9 @@ from harness.oracles import look
 from harness.subjects.base import Identity, Missing, Subject
 from harness.subjects.registry import SUBJECTS
 from sandboxes.base import Capability, Probe, Watch
+from sandboxes.capabilities import NEST
 from verifiers.verdicts import Reason
 
-NEST = "nest"
 _NEST_OR_ROOT = Lack(
     Reason.CAPABILITY_MISSING,
     "no sandbox has nest and user.root together: root could get at the machine's settings "

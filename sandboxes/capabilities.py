@@ -23,6 +23,9 @@ class Capability:
     remedy: str = ""
 
 
+#: The one that a sandbox only has where it is asked for.
+NEST = "nest"
+
 #: Every capability name and what it promises. A backend reports each of them.
 CAPABILITIES: Mapping[str, str] = {
     "limits.memory": "a hard memory limit on the subject and all it starts",
@@ -49,7 +52,7 @@ CAPABILITIES: Mapping[str, str] = {
     "remount": "a mounted folder can be made read-only and writable again while it runs",
     "clock.wall": "the wall clock of dynamically linked programs can be set",
     "clock.zone": "the time zone can be set",
-    "nest": "sandboxes can be made inside the sandbox",
+    NEST: "sandboxes can be made inside the sandbox",
 }
 
 

@@ -18,11 +18,9 @@ from pathlib import Path
 from sandboxes import checks_of_calls, clock, wall
 from sandboxes.base import AGENT, ROOT, Limits, Listen, ProcessSpec
 from sandboxes.bench import PATIENCE, Bench, Missing, expect
-from sandboxes.capabilities import CAPABILITIES
+from sandboxes.capabilities import CAPABILITIES, NEST
 
 LIMITS = Limits(memory=48 << 20, pids=24, disk=8 << 20)
-#: Only what was made for it can do it, so it is checked in a sandbox of its own.
-NEST = "nest"
 WEB = Listen("127.0.0.1", 80)
 ZONE, _ZONE_SHOWN = "Asia/Kathmandu", "+0545"
 _YEARS = 10 * 365 * 86400

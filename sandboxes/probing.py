@@ -9,8 +9,8 @@ from dataclasses import replace
 from sandboxes import wall
 from sandboxes.base import SandboxSpec, Site, Watch
 from sandboxes.bench import Bench, Missing
-from sandboxes.capabilities import Capability
-from sandboxes.checks import CHECKS, LIMITS, NEST, WEB, ZONE, Check
+from sandboxes.capabilities import NEST, Capability
+from sandboxes.checks import CHECKS, LIMITS, WEB, ZONE, Check
 from sandboxes.errors import SandboxError
 
 _AS_ROOT = "run as root"

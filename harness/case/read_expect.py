@@ -13,6 +13,8 @@ from harness.case.read_faults import fault_ids, known_service, report_twice
 from harness.case.read_script import MODEL, check_argv, read_script, service_names
 from harness.case.reading import Reading, assign_ids
 from harness.case.yaml_build import Keys
+from harness.oracles.base import Watching
+from sandboxes.capabilities import NEST
 
 #: Judged in every trial, by the harness itself.
 CONTAINMENT: Final = "containment"
@@ -62,12 +64,20 @@ def _expectation(r: Reading, path: Keys, item: Mapping[str, Any], name: str) -> 
     if not r.clean((*path, oracles[0])):
         return None
     where = r.doc.where((*path, oracles[0]), key=True)
+    oracle = r.tables.oracles[oracles[0]]
     try:
-        params = r.tables.oracles[oracles[0]].parse(item[oracles[0]])
+        params = oracle.parse(item[oracles[0]])
     except ValueError as error:
         r.blame((*path, oracles[0]), error)
         return None
+    if isinstance(oracle, Watching) and oracle.watched(params) and _nests(r):
+        message = "what is attempted in a sandbox made inside is not counted"
+        r.fail((*path, oracles[0]), message, "leave nest out of sandbox.needs", key=True)
     return Expectation(name, oracles[0], params, where)
+
+
+def _nests(r: Reading) -> bool:
+    return any(name == NEST for _, name in r.items(("sandbox", "needs")))
 
 
 def _check_mentions(r: Reading, path: Keys, services: Collection[str]) -> None:

@@ -19,7 +19,7 @@ from harness.live.inside import environment
 from harness.live.packets import PacketCounter
 from harness.live.realhome import unobservable
 from harness.live.stage import Stage
-from harness.plan import NEST, Trial, shims_clock, speaks_tls, watched
+from harness.plan import Trial, shims_clock, speaks_tls, watched
 from harness.screen.secrets import Screen
 from harness.services.base import HttpService
 from harness.services.cast import Cast
@@ -32,6 +32,7 @@ from harness.services.registry import build
 from harness.subjects.base import Dialect, Launch
 from sandboxes import clock
 from sandboxes.base import Mount, Planted, Sandbox, SandboxSpec, Site
+from sandboxes.capabilities import NEST
 from sandboxes.errors import SandboxError
 
 _UTC = "UTC"
