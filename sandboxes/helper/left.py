@@ -10,7 +10,7 @@ import contextlib
 import fcntl
 import os
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,7 +30,7 @@ def tree(root: int, path: str) -> Tree:
         status = os.lstat(at.name, dir_fd=at.fd)
         found = {".": rows.row(at.fd, at.name, status)}
         if found["."][0] == "dir":
-            with _opened(at.fd, at.name) as folder:
+            with paths.opened(at.name, at.fd) as folder:
                 return trees.manifest(folder)
         return found
     return {}
@@ -171,7 +171,7 @@ class Left:
         return f"{kind}-{os.urandom(8).hex()}"
 
     def _opened(self) -> contextlib.AbstractContextManager[int]:
-        return _opened(None, self.store)
+        return paths.opened(self.store)
 
 
 def _lock(fd: int, lock: dict[str, Any]) -> None:
@@ -184,15 +184,6 @@ def _lock(fd: int, lock: dict[str, Any]) -> None:
     else:
         asked = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, lock["start"], lock["length"], 0)
         fcntl.fcntl(fd, _F_OFD_SETLK, asked)
-
-
-@contextlib.contextmanager
-def _opened(folder: int | None, name: str | bytes) -> Iterator[int]:
-    fd = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
-    try:
-        yield fd
-    finally:
-        os.close(fd)
 
 
 def _read(fd: int, start: int, size: int) -> bytes:

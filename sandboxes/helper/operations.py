@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 from sandboxes.helper import (
     descriptors,
@@ -26,7 +25,6 @@ from sandboxes.helper.box import (
     KILL_SECONDS,
     Box,
     Failed,
-    open_folder,
 )
 from sandboxes.helper.observing import DONE, INSIDE, Answer
 
@@ -86,7 +84,7 @@ def _listing(box: Box, _: wire.Message) -> Answer:
     rows.names.renew()
     system = [change for layer in box.layers for change in layer.changes()]
     for inside, outside in stage.SCRATCH.items():
-        with _opened(outside) as folder:
+        with paths.opened(outside) as folder:
             system += overlay.added(inside, folder)
     held = {name: trees.manifest(root) for name, root in box.roots.items()}
     return Answer({**held, "system": system})
@@ -102,7 +100,7 @@ def _open(box: Box, request: wire.Message) -> Answer:
 def _open_system(box: Box, path: str) -> int | None:
     for inside, outside in stage.SCRATCH.items():
         if path.startswith(f"{inside}/"):
-            with _opened(outside) as folder:
+            with paths.opened(outside) as folder:
                 return paths.open_file(folder, path.removeprefix(f"{inside}/"))
     for layer in sorted(box.layers, key=lambda each: len(each.prefix), reverse=True):
         prefix = f"{layer.prefix.rstrip('/')}/"
@@ -149,7 +147,7 @@ def _restore(box: Box, request: wire.Message) -> Answer:
 
 
 def _name_agent(box: Box, request: wire.Message) -> Answer:
-    with _opened(stage.ROOT if box.ground.root_grade else stage.PLAIN_ROOT) as root:
+    with paths.opened(stage.ROOT if box.ground.root_grade else stage.PLAIN_ROOT) as root:
         box.names.name(root, box.ground.uid, named=request.body["named"])
     return DONE
 
@@ -255,15 +253,6 @@ def _usage(box: Box, _: wire.Message) -> Answer:
 
 def _mounts(box: Box, _: wire.Message) -> Answer:
     return Answer(box.ask_init({"op": "mounts"}))
-
-
-@contextlib.contextmanager
-def _opened(path: str) -> Iterator[int]:
-    folder = open_folder(path)
-    try:
-        yield folder
-    finally:
-        os.close(folder)
 
 
 OPERATIONS: Mapping[str, Callable[[Box, wire.Message], Answer]] = {

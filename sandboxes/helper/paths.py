@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+from collections.abc import Iterator
 from typing import Any
 
 from sandboxes.helper import kernel, rows
@@ -45,6 +46,16 @@ def open_folder(root: int, names: list[bytes]) -> int:
                 os.close(fd)
             fd, piece = inner, []
     return fd
+
+
+@contextlib.contextmanager
+def opened(name: str | bytes, folder: int | None = None) -> Iterator[int]:
+    """A folder by its one name; ``NotADirectoryError`` where it is something else."""
+    fd = os.open(name, _FOLDER, dir_fd=folder)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
 
 
 class Parent:

@@ -6,7 +6,6 @@ import contextlib
 import itertools
 import os
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from sandboxes.helper import kernel, paths, resolving
@@ -70,7 +69,7 @@ class Swap:
         """Put back what was there, unless something was done to the link since."""
         link, self._link = self._link, None
         gone = contextlib.suppress(FileNotFoundError, NotADirectoryError)
-        with gone, _opened(self.store) as store, paths.Parent(self.root, self.path) as at:
+        with gone, paths.opened(self.store) as store, paths.Parent(self.root, self.path) as at:
             if link is not None and os.path.samestat(link, os.lstat(at.name, dir_fd=at.fd)):
                 kernel.exchange(store, self._stored, at.fd, at.name)
                 os.unlink(self._stored, dir_fd=store)
@@ -86,7 +85,7 @@ class Swap:
     def _swap(self, caller: Caller, answer: Answer, *, through: bool) -> None:
         if not caller.still_waits():
             return
-        with _opened(self.store) as store, paths.Parent(self.root, self.path) as at:
+        with paths.opened(self.store) as store, paths.Parent(self.root, self.path) as at:
             os.symlink(self.target, self._stored, dir_fd=store)
             try:
                 os.chown(self._stored, self.owner, self.owner, dir_fd=store, follow_symlinks=False)
@@ -107,12 +106,3 @@ def _follows(caller: Caller) -> bool:
         refuses = caller.call.behind and any(caller.read(caller.arguments[2] + 16, 8))
         return not (refuses or flags & os.O_NOFOLLOW or (flags & os.O_CREAT and flags & os.O_EXCL))
     return caller.call.follows(caller.arguments)
-
-
-@contextlib.contextmanager
-def _opened(path: str) -> Iterator[int]:
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        yield fd
-    finally:
-        os.close(fd)

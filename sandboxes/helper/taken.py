@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from sandboxes.helper import kernel, paths
@@ -32,7 +31,7 @@ class Taken:
             raise paths.Refused(msg)
         self._last += 1
         name = str(self._last)
-        with _opened(self.store) as store, paths.Parent(root, path) as at:
+        with paths.opened(self.store) as store, paths.Parent(root, path) as at:
             os.rename(at.name, name, src_dir_fd=at.fd, dst_dir_fd=store)
         self.names[root, path] = name
 
@@ -43,7 +42,7 @@ class Taken:
             msg = f"{path!r} was not taken, so it cannot be put back"
             raise paths.Refused(msg)
         gone = contextlib.suppress(FileNotFoundError, NotADirectoryError)
-        with gone, _opened(self.store) as store, paths.Parent(root, path) as at:
+        with gone, paths.opened(self.store) as store, paths.Parent(root, path) as at:
             _return(store, os.fsencode(name), at.fd, at.name)
 
 
@@ -53,16 +52,6 @@ def _return(store: int, name: bytes, folder: int, to: bytes, depth: int = 0) -> 
         kernel.rename_to_free(store, name, folder, to)
     except FileExistsError:
         file = contextlib.suppress(NotADirectoryError)
-        with file, _opened(name, store) as old, _opened(to, folder) as new:
+        with file, paths.opened(name, store) as old, paths.opened(to, folder) as new:
             for each in map(os.fsencode, os.listdir(old) if depth < _DEEPEST else ()):
                 _return(old, each, new, each, depth + 1)
-
-
-@contextlib.contextmanager
-def _opened(name: str | bytes, folder: int | None = None) -> Iterator[int]:
-    """A folder; ``NotADirectoryError`` where it is something else."""
-    fd = os.open(name, _FOLDER, dir_fd=folder)
-    try:
-        yield fd
-    finally:
-        os.close(fd)

@@ -11,8 +11,8 @@ from harness.case.model import ServiceDecl
 from harness.case.pieces import flag, listing, record, table, text, whole
 from harness.case.repo import BRANCH, COMMIT, COMMITS, FILES, CommitDecl, commit_of, files_of
 from harness.extension import Schema
+from harness.services.base import HOST_NAMES
 
-HOST_NAME: Final = "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
 _REPO: Final = r"^[A-Za-z0-9_-][A-Za-z0-9_.-]*(/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*$"
 
 REPOSITORY: Final[Schema] = record(
@@ -52,7 +52,7 @@ SCHEMA: Final[Schema] = table(
         },
         ("repos",),
     ),
-    propertyNames={"pattern": HOST_NAME, "not": {"const": "model"}},
+    propertyNames=HOST_NAMES,
 )
 
 
