@@ -599,11 +599,6 @@ REST = [
         "workspace: {mount: {.: §/home/agent/.ssh}}\n",
         "would hide what shows damage",
     ),
-    bad(
-        "attempts counted where sandboxes are made inside",
-        "sandbox: {needs: [nest]}\nexpect: [{§attempts: {path: secret, at_most: 0}}]\n",
-        "not counted",
-    ),
     bad("a mount over the system", "workspace: {mount: {.: §/usr}}\n", "no place for a mount"),
     bad(
         "a file planted behind the link out of the home",

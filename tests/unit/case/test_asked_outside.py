@@ -56,6 +56,11 @@ BAD = [
         "nothing comes before the first",
     ),
     bad("a gap that is no duration", f"expect: [{{order: [{STEP}{{step: 2, after: {{at_least: §2}}}}]}}]\n", "text|duration"),
+    bad(
+        "attempts counted where sandboxes are made inside",
+        "sandbox: {needs: [nest]}\nexpect: [{§attempts: {path: secret, at_most: 0}}]\n",
+        "not counted",
+    ),
     bad("attempts on nothing", "expect: [{attempts: §{exactly: 1}}]\n", "path"),
     bad("attempts without a bound", "expect: [{attempts: §{path: x}}]\n", "exactly"),
     bad("attempts out of the workspace", "expect: [{attempts: {path: §../x, exactly: 1}}]\n", "no path inside"),
