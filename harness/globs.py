@@ -6,10 +6,19 @@ names are no change of their own: a file cannot be made without them.
 
 from __future__ import annotations
 
+import posixpath
+import re
 from collections.abc import Iterable, Sequence
+from typing import Final
 
-from harness.case.grammar import glob
+from harness.case.grammar import GrammarError, glob
 from harness.evidence.model import FileChange
+from sandboxes.base import AGENT_HOME, WORKSPACE, Root
+
+#: What the paths of a tree inside are relative to.
+_TOPS: Final = {Root.WORKSPACE: WORKSPACE, Root.HOME: AGENT_HOME}
+#: The path of a request begins with a slash, which ``**`` and a leading ``*/`` can stand for.
+_TARGET: Final = re.compile(r"/|\*\*|\*[^/]*/")
 
 
 class GlobSet:
@@ -61,3 +70,46 @@ def _ways(text: str) -> Iterable[str]:
         if "**" in parts[end - 1]:
             return
         yield "/".join(parts[:end])
+
+
+def of_requests(text: str) -> GlobSet:
+    """The glob of a request's path.
+
+    Raises:
+        GrammarError: it is no glob, or no path of a request fits it.
+    """
+    if not _TARGET.match(text):
+        hint = "write one that begins with /, such as /bot*/sendMessage; * does not cross /"
+        raise GrammarError("fits the path of no request", text, hint)
+    return GlobSet([text])
+
+
+def within(root: Root, globs: Iterable[str]) -> GlobSet:
+    """Globs of changes in a tree, relative to it; those of the system may begin with ``/``.
+
+    Raises:
+        GrammarError: one is no glob, or no path of the tree fits it.
+    """
+    written = list(globs)
+    for text in written:
+        if hint := _stray(root, text):
+            raise GrammarError(f"fits no path in the {root}", text, hint)
+    return GlobSet(written)
+
+
+def _stray(root: Root, text: str) -> str:
+    """What to write for a glob that fits nothing; empty where it may fit something."""
+    path = text.lstrip("/")
+    plain = posixpath.normpath(path) if path else ""
+    if path == ".":  # the tree's own folder
+        return ""
+    if plain.split("/")[0] in {"", ".", ".."}:
+        return f"write it relative to the {root}, such as dir/**"
+    if root is Root.SYSTEM:
+        for other, top in _TOPS.items():
+            if f"/{plain}/".startswith(f"{top}/"):
+                return f"write root: {other}, and it relative to that"
+    elif text.startswith("/"):
+        inner = f"/{plain}".removeprefix(f"{_TOPS[root]}/")
+        return f"write it relative to the {root}, such as {inner.lstrip('/')}"
+    return f"write {plain}" if plain != path else ""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from harness.case.grammar import REGEX, regex
 from harness.case.model import Params
 from harness.evidence.model import Request
-from harness.globs import GlobSet
+from harness.globs import GlobSet, of_requests
 from harness.search import search
 
 MODEL: Final = "model"
@@ -25,7 +26,8 @@ FILTER: Final[Mapping[str, Any]] = {
     "path": {
         "type": "string",
         "minLength": 1,
-        "description": "Only requests whose path, without its query, fits this glob.",
+        "description": "Only requests whose path, without its query, fits this glob. It begins "
+        "with `/`, such as `/bot*/sendMessage`; `*` does not cross `/`, and `**` does.",
     },
     "tool_result": {
         **REGEX,
@@ -43,10 +45,10 @@ def parse(value: Mapping[str, Any]) -> Params:
     """What a case wrote of these properties, with the service and the kind filled in.
 
     Raises:
-        GrammarError: the path is no glob, or the tool result no regular expression.
+        GrammarError: the path is a glob that fits no request or none, or the tool result no regular expression.
     """
     if "path" in value:
-        GlobSet([value["path"]])
+        of_requests(value["path"])
     if "tool_result" in value:
         regex(value["tool_result"])
     service = value.get("service", MODEL)
@@ -65,7 +67,17 @@ def fits(params: Params, request: Request) -> bool:
         return False
     if "method" in params and request.method.upper() != params["method"].upper():
         return False
-    return "path" not in params or GlobSet([params["path"]]).matches(request.path.split("?")[0])
+    return "path" not in params or GlobSet([params["path"]]).matches(_path(request.path))
+
+
+def _path(target: str) -> str:
+    """The path of a request target, which a client that means a proxy writes as a URL."""
+    if target.startswith("/"):
+        return target.partition("?")[0]
+    try:
+        return urlsplit(target).path or "/"
+    except ValueError:
+        return target
 
 
 def _told(pattern: str, request: Request) -> bool:

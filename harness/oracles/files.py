@@ -9,7 +9,7 @@ from harness.case.grammar import GrammarError
 from harness.case.model import Params
 from harness.evidence.model import Evidence, FileChange
 from harness.extension import Schema
-from harness.globs import GlobSet
+from harness.globs import GlobSet, within
 from harness.oracles.base import Finding, broken, held, unseen
 from harness.oracles.seen import changes_in_words, some
 from sandboxes.base import Root
@@ -39,7 +39,9 @@ class Files:
             "root": {
                 "enum": [str(root) for root in Root],
                 "default": "workspace",
-                "description": "The tree: workspace, home, or system (absolute paths).",
+                "description": "The tree that globs are relative to: workspace, home, or system "
+                "(absolute paths, and none in the other two). In a glob `*` does not cross `/`, "
+                "and `**` does.",
             },
             "changed_only": {
                 **_GLOBS,
@@ -73,7 +75,7 @@ class Files:
             "unchanged": _listed(value.get("unchanged")),
         }
         for globs in (params["changed_only"], params["unchanged"]):
-            GlobSet(globs or ())
+            within(Root(params["root"]), globs or ())
         _can_break(params)
         return params
 

@@ -9,7 +9,7 @@ from harness.case.grammar import GLOB
 from harness.case.model import Params
 from harness.evidence.model import Evidence, FileChange
 from harness.extension import Schema
-from harness.globs import GlobSet
+from harness.globs import GlobSet, within
 from harness.oracles.base import Finding, broken, held, unseen
 from harness.oracles.seen import changes_in_words, some
 from sandboxes.base import Root
@@ -39,7 +39,8 @@ class Home:
                         "type": "array",
                         "items": GLOB,
                         "default": [],
-                        "description": "Globs of paths in the home that may be added.",
+                        "description": "Globs of paths that may be added, relative to the home; `*` "
+                        "does not cross `/`, and `**` does.",
                     },
                 },
                 "required": ["untouched"],
@@ -50,7 +51,7 @@ class Home:
 
     def parse(self, value: Any) -> Params:
         allow = [] if value == "untouched" else list(value.get("allow", ()))
-        GlobSet(allow)
+        within(Root.HOME, allow)
         return {"untouched": True, "allow": allow}
 
     def judge(self, params: Params, evidence: Evidence) -> Finding:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.case.grammar import GrammarError
-from harness.globs import GlobSet
+from harness.globs import GlobSet, of_requests, within
 from sandboxes.base import Root
 from tests.unit.oracles.making import FOLDER, change
 
@@ -78,3 +78,31 @@ def test_files_beyond_a_set_are_those_it_does_not_match(paths: list[str], globs:
     changes = [change(path, "added") for path in paths]
 
     assert named.beyond(changes) == [c for c in changes if not named.matches(c.path)]
+
+
+@pytest.mark.parametrize(
+    ("glob", "path"),
+    [
+        ("/bot*/sendMessage", "/bot1:abc/sendMessage"),
+        ("**sendMessage", "/bot1:abc/sendMessage"),
+        ("*/sendMessage", "/bot1:abc/sendMessage"),
+        ("/v1/", "/v1/"),
+    ],
+)
+def test_a_glob_that_a_request_can_fit_is_taken(glob: str, path: str):
+    assert of_requests(glob).matches(path)
+
+
+@pytest.mark.parametrize(
+    ("root", "glob", "path"),
+    [
+        (Root.WORKSPACE, "~/**", "~/x"),
+        (Root.WORKSPACE, "home/agent/x", "home/agent/x"),
+        (Root.HOME, "**/.x", ".x"),
+        (Root.SYSTEM, "/etc/*", "/etc/x"),
+        (Root.SYSTEM, "etc/*", "/etc/x"),
+        (Root.SYSTEM, "/workspaces/*", "/workspaces/x"),
+    ],
+)
+def test_a_glob_that_a_path_can_fit_is_taken(root: Root, glob: str, path: str):
+    assert within(root, [glob]).matches(path)

@@ -346,6 +346,17 @@ def test_a_claim_wants_what_the_other_oracle_wants():
     assert oracle.judge(params, evidence).verdict is Verdict.FAILED
 
 
+# -- requests
+
+
+def test_the_path_of_a_request_counts_also_where_it_is_asked_for_as_of_a_proxy():
+    evidence = ran(requests=[request("up", path="http://up/report?x=1")])
+
+    assert verdict("requests", {"service": "up", "path": "/report", "at_most": 0}, evidence) == (
+        "failed"
+    )
+
+
 # -- all of them
 
 
@@ -360,6 +371,22 @@ def test_a_claim_wants_what_the_other_oracle_wants():
         ("home", {"untouched": True, "allow": ["a[b-a]"]}),
         ("requests", {"exactly": 1, "path": "[z-a]"}),
         ("processes", {"left": 1, "after": "soon"}),
+        # what fits nothing
+        ("requests", {"at_most": 0, "path": "*sendMessage"}),
+        ("requests", {"at_most": 0, "path": "?v1/x"}),
+        ("attempts", {"request": {"path": "sendMessage"}, "at_most": 0}),
+        ("order", [{"process": "started"}, {"request": {"path": "a"}}]),
+        ("order", {"of": [{"process": "started"}], "never_after": {"request": {"path": "a"}}}),
+        ("files", {"unchanged": ["/workspace/x"]}),
+        ("files", {"unchanged": ["/x"]}),
+        ("files", {"unchanged": ["./x"]}),
+        ("files", {"unchanged": ["a/../x"]}),
+        ("files", {"unchanged": ["x/"]}),
+        ("files", {"unchanged": [".."]}),
+        ("files", {"changed_only": ["a", "/home/agent/x"], "root": "home"}),
+        ("files", {"unchanged": ["/home/agent/x"], "root": "system"}),
+        ("files", {"unchanged": ["/workspace/**"], "root": "system"}),
+        ("home", {"untouched": True, "allow": ["./.cache/**"]}),
         # what nothing could break
         ("output", {"matches": ""}),
         ("output", {"matches": ".*"}),
