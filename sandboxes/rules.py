@@ -2,8 +2,8 @@
 
 A rule is in force from :meth:`sandboxes.base.Sandbox.intercept` until ``release``. It reaches
 calls and nothing else: what a program maps into its memory it reads and writes without one, and
-a mapping made before the rule stays. Where data is watched, io_uring and the older asynchronous
-calls do not exist (ENOSYS), so nothing goes past through them.
+a mapping made before the rule stays. No sandbox has an io_uring, and where data is watched the
+older asynchronous calls do not exist either (ENOSYS), so nothing goes past through them.
 """
 
 from __future__ import annotations

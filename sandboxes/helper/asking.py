@@ -22,7 +22,7 @@ def program(cookie: int, kinds: Collection[str], machine: str = MACHINE) -> byte
 
     ``fstat`` as C libraries write it (an empty path) is let through, and so is the ``execve``
     whose unused fifth argument is ``cookie``: that is how the first program starts uncounted.
-    Where data is watched, io_uring and the older asynchronous calls do not exist (ENOSYS).
+    Where data is watched, asynchronous calls do not exist (ENOSYS).
 
     Args:
         cookie: a secret number of 64 bits.
@@ -38,8 +38,8 @@ def program(cookie: int, kinds: Collection[str], machine: str = MACHINE) -> byte
     code.do(bpf.LOAD_WORD, _NUMBER)
     for name in wanted:
         code.equal(known[name], yes=name if name in apart else "notify")
-    for number in numbers.UNSEEN[machine] if "data" in kinds else ():
-        code.equal(number, yes="unseen")
+    if "data" in kinds:
+        code.equal(numbers.IO_SETUP[machine], yes="unseen")
     code.place("allow")
     code.answer(_ALLOW)
     for name, forms in apart.items():

@@ -1,6 +1,6 @@
 """The system calls that can be watched, and where in their arguments the path is.
 
-Left out, so that what goes through them is not counted: extended attributes, io_uring, binding
+Left out, so that what goes through them is not counted: extended attributes, binding
 a Unix socket to a path, and descriptors that are open already, locks and changes of mode, owner
 and times apart (a read-only remount is refused while one is open for writing).
 """

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 #: The same on every machine.
 _NEW = {"pidfd_open": 434, "openat2": 437, "pidfd_getfd": 438, "faccessat2": 439, "fchmodat2": 452}
-#: Ways to read and write that no filter can look into: io_uring_setup, io_setup.
-UNSEEN: Mapping[str, tuple[int, int]] = {"x86_64": (425, 206), "aarch64": (425, 0)}
+#: ``io_setup``: a way to read and write that no filter can look into.
+IO_SETUP: Mapping[str, int] = {"x86_64": 206, "aarch64": 0}
 #: machine: (audit architecture, numbers)
 MACHINES: Mapping[str, tuple[int, Mapping[str, int]]] = {
     "x86_64": (

@@ -4,9 +4,10 @@ Classic BPF, by hand. Refused with EPERM: namespaces of its own, mounts, the ker
 rings (they are shared with the host), bpf, perf, userfaultfd and modules. Refused with
 EAFNOSUPPORT: VSOCK, which reaches the hypervisor whatever the network namespace is. Refused
 with EINVAL, as where a file system has none: leases of files, by which a program that is frozen
-would keep everybody from opening what it left behind. ``clone3``
-and calls of a foreign architecture do not exist (ENOSYS), since a filter cannot look behind
-the pointer of the one and knows no numbers of the other; C libraries then use ``clone``.
+would keep everybody from opening what it left behind. What a
+filter cannot look into does not exist (ENOSYS): ``clone3`` is behind a pointer, C libraries then
+use ``clone``; of a foreign architecture the numbers are not known; and what goes through an
+io_uring is no call at all.
 
 With ``nest``, namespaces can be made and entered, and file systems mounted in them; nothing
 else is let through. ``sandboxes/nest.json`` says the same to an engine.
@@ -36,7 +37,7 @@ _NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _SECOND_ARGUMENT = 0, 4, 16, 24
 _NAMESPACES = NEWNS | NEWCGROUP | NEWUTS | NEWIPC | NEWUSER | NEWPID | NEWNET
 _AF_VSOCK = 40
 _SET_LEASE = 1024
-_CLONE3 = 435  # numbers from 424 on are the same everywhere
+_CLONE3, _IO_URING_SETUP = 435, 425  # numbers from 424 on are the same everywhere
 _X32 = 0x40000000
 
 
@@ -99,7 +100,8 @@ def program(machine: str = MACHINE, *, nest: bool = False) -> bytes:
     code.do(bpf.LOAD_WORD, _NUMBER)
     if machine == "x86_64":
         code.at_least(_X32, yes="unknown")
-    code.equal(_CLONE3, yes="unknown")
+    for number in (_CLONE3, _IO_URING_SETUP):
+        code.equal(number, yes="unknown")
     for number in (*refused, *_NEW_MOUNT_CALLS):
         code.equal(number, yes="refused")
     if not nest:

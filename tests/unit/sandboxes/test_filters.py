@@ -95,7 +95,7 @@ NUMBERS = {
     "delete_module": 176, "kexec_load": 246, "add_key": 248, "request_key": 249, "keyctl": 250,
     "perf_event_open": 298, "open_by_handle_at": 304, "finit_module": 313, "kexec_file_load": 320,
     "bpf": 321, "userfaultfd": 323, "open_tree": 428, "move_mount": 429, "fsopen": 430,
-    "fsconfig": 431, "fsmount": 432, "fspick": 433, "clone3": 435, "mount_setattr": 442,
+    "fsconfig": 431, "fsmount": 432, "fspick": 433, "clone3": 435, "io_uring_setup": 425, "mount_setattr": 442,
 }  # fmt: skip
 
 
@@ -126,7 +126,7 @@ def test_descriptors_are_set_up_and_leases_are_not_given(nest):
 
 
 @pytest.mark.parametrize(
-    ("number", "architecture"), [(435, X86), (0, 0x40000003), (0x40000000, X86)]
+    ("number", "architecture"), [(435, X86), (425, X86), (0, 0x40000003), (0x40000000, X86)]
 )
 def test_calls_that_cannot_be_judged_do_not_exist(number, architecture):
     assert call(number, 0, architecture) == 0x50000 | errno.ENOSYS
