@@ -25,10 +25,11 @@ FROM ${BASE}
 LABEL org.opencontainers.image.title="shakeout" \
       org.opencontainers.image.description="Rehearse agent runtimes under declared faults" \
       org.opencontainers.image.licenses="Apache-2.0"
-RUN { command -v git && command -v bwrap && command -v python3 && command -v ps; } || { \
+RUN { command -v git && command -v bwrap && command -v curl && command -v python3 \
+        && command -v ps; } || { \
         apt-get update \
         && apt-get install -y --no-install-recommends \
-            bubblewrap ca-certificates git procps python3 \
+            bubblewrap ca-certificates curl git procps python3 \
         && rm -rf /var/lib/apt/lists/*; }
 COPY --from=build /opt/shakeout /opt/shakeout
 # The id is one that no machine gives to a person.

@@ -19,12 +19,14 @@ from sandboxes import probing, proc
 from sandboxes.base import Probe, SandboxSpec
 from sandboxes.errors import BackendUnavailable, SandboxError
 from sandboxes.helper import cgroups
+from sandboxes.helper.ground import IN_A_CONTAINER
 from sandboxes.kept import KeptSandbox
 from sandboxes.resident import Resident, resident
 
 _ALLOW = (
     "see what `bwrap --unshare-all --ro-bind / / true` says; unprivileged user namespaces may be "
-    "off (kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns)"
+    "off (kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns); "
+    f"{IN_A_CONTAINER}"
 )
 INSTALL = "apt-get install bubblewrap"
 

@@ -14,6 +14,12 @@ from typing import Any, Protocol
 from sandboxes.helper import groups, overlay, stage
 from sandboxes.helper.pid1 import Pid1
 
+#: What else to do where the refusal may be a container engine's.
+IN_A_CONTAINER = (
+    "in a container: --security-opt seccomp=nest.json --security-opt systempaths=unconfined, "
+    "see docs/nesting.md"
+)
+
 
 class Failed(Exception):
     """An operation could not be done; the message says what and why."""

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 from sandboxes.helper import cgroups, containers, keeper, kernel, owners, stage
 from sandboxes.helper.built import Built
-from sandboxes.helper.ground import Ground, Unusable
+from sandboxes.helper.ground import IN_A_CONTAINER, Ground, Unusable
 from sandboxes.helper.joined import Joined
 
 #: How long the next keeper waits to be forked, seconds: it would contend with the making of this
@@ -191,7 +191,8 @@ def _build(bwrap: str, run: str, owner: int) -> Ground:
         site.close()
         remedy = (
             "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1; on Ubuntu "
-            "sysctl kernel.apparmor_restrict_unprivileged_userns=0), or run as root"
+            "sysctl kernel.apparmor_restrict_unprivileged_userns=0), or run as root; "
+            f"{IN_A_CONTAINER}"
         )
         raise Unusable(f"no mount namespace of our own: {error.strerror}", remedy) from error
     kernel.hide_memory()

@@ -106,3 +106,35 @@ def test_the_workflow_pins_its_actions_and_grants_nothing_by_default():
     assert workflow["permissions"] == {}
     assert all(job["timeout-minutes"] <= 90 for job in jobs.values())
     assert set(jobs["done"]["needs"]) == set(jobs) - {"done"}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verb_says_how_it_is_used_and_does_nothing_else(verb: str):
+    ended = run(ROOT / "ci" / verb, "--help")
+
+    assert ended.returncode == 0
+    assert ended.stderr == ""
+    assert f"  ci/{verb}" in ended.stdout
+    assert "set -euo" not in ended.stdout
+
+
+DOCKER = """#!/bin/sh
+case "$*" in
+  "-H unix:///named version "*) echo 1.2.3 ;;
+  "image inspect "*) sed -n 's/^IN_BASE=//p' ci/engine ;;
+  *) exit 1 ;;
+esac
+"""
+
+
+def test_the_engine_that_is_named_is_the_one_that_is_used(tmp_path: Path):
+    for name in ("ci/engine", "ci/parts/lib.sh", "ci/parts/help.sh"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+    (tmp_path / "docker").write_text(DOCKER)
+    (tmp_path / "docker").chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+
+    ended = run("bash", tmp_path / "ci/engine", "start", PATH=path, DOCKER_HOST="unix:///named")
+
+    assert (ended.returncode, ended.stdout) == (0, "DOCKER_HOST=unix:///named\n"), ended.stderr

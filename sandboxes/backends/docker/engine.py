@@ -13,7 +13,7 @@ import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sandboxes.errors import BackendUnavailable, SandboxError
 
@@ -196,8 +196,19 @@ def _named(client: docker.APIClient, name: str) -> Image | None:
 
 
 def _newest(client: docker.APIClient) -> Image | None:
+    """The newest of the project's images that is tagged with its title, else of all of them.
+
+    A build leaves untagged images behind, of its stages and of what it replaced.
+    """
     for title in _TITLES:
         if found := client.images(filters={"label": f"{_TITLE}={title}"}):
-            newest = max(found, key=lambda each: each["Created"])
-            return Image((newest.get("RepoTags") or [title])[0], newest["Id"])
+            newest = max(found, key=lambda each: (bool(_tags(each, title)), each["Created"]))
+            return Image(
+                (_tags(newest, title) or newest.get("RepoTags") or [title])[0], newest["Id"]
+            )
     return None
+
+
+def _tags(image: Mapping[str, Any], title: str) -> list[str]:
+    tags = image.get("RepoTags") or []
+    return [tag for tag in tags if tag.rpartition(":")[0].rpartition("/")[2] == title]

@@ -129,3 +129,35 @@ def test_an_engine_elsewhere_is_not_asked(monkeypatch, host):
 
     assert "not on this machine" in str(error)
     assert error.remedy
+
+
+class Images:
+    """An engine's list of images, all of them titled ``shakeout``."""
+
+    def __init__(self, *images: dict[str, object]) -> None:
+        self.listed = images
+
+    def images(self, filters: dict[str, str]) -> list[dict[str, object]]:
+        return list(self.listed) if filters["label"].endswith("=shakeout") else []
+
+
+@pytest.mark.parametrize(
+    ("tags", "name"),
+    [
+        ((["shakeout:latest"], None), "shakeout:latest"),
+        ((["example.com/team/shakeout:1"], ["mine:2"]), "example.com/team/shakeout:1"),
+        ((["shakeout:1"], ["shakeout:2"]), "shakeout:2"),
+        ((None, ["mine:2"]), "mine:2"),
+        ((None, []), "shakeout"),
+    ],
+)
+def test_an_image_with_the_project_s_tag_goes_before_a_newer_one_without(tags, name):
+    older, newer = (
+        {"Id": f"id{at}", "Created": at, "RepoTags": each} for at, each in enumerate(tags)
+    )
+
+    chosen = engine._newest(Images(newer, older))
+
+    assert chosen is not None
+    assert chosen.name == name
+    assert chosen.id == ("id0" if name in (tags[0] or ()) else "id1")
