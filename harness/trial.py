@@ -26,6 +26,7 @@ from harness.oracles.containment import NOTE
 from harness.oracles.look import look, look_at_implied
 from harness.plan import Trial
 from harness.screen.secrets import Screen, plant
+from harness.search import TooSlow
 from sandboxes.errors import BackendUnavailable, CommandNotFound, SandboxError
 from verifiers.verdicts import Reason
 
@@ -72,6 +73,7 @@ _REASONS: tuple[tuple[type[Exception], Reason], ...] = (
     (SandboxError, Reason.SANDBOX_LOST),
     (EvidenceLost, Reason.EVIDENCE_LOST),
     (Interrupted, Reason.INTERRUPTED),
+    (TooSlow, Reason.NOT_OBSERVED),
 )
 _LOSING = frozenset({errno.ENOSPC, errno.EIO, errno.EROFS, errno.EDQUOT})
 
@@ -88,7 +90,7 @@ def _reason(error: Exception) -> Reason:
 def _words(error: Exception) -> str:
     if isinstance(error, BackendUnavailable) and error.remedy:
         return f"{error}; {error.remedy}"
-    known = isinstance(error, SandboxError | EvidenceLost | Interrupted)
+    known = isinstance(error, SandboxError | EvidenceLost | Interrupted | TooSlow)
     return str(error) if known else f"{type(error).__name__}: {error}"
 
 
