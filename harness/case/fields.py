@@ -263,7 +263,11 @@ FIELDS: dict[str, Schema] = {
         text("a variable", title="variable name", pattern=_NAME, examples=["API_TOKEN"]),
         uniqueItems=True,
     ),
-    "script": ref("script", 'the model\'s turns; without it every turn gets "Done."'),
+    "script": ref(
+        "script",
+        'the model\'s turns; without it every turn gets "Done."; after the last one a request is '
+        "recorded as kind beyond, and answered with a 400, which clients do not retry",
+    ),
     "leftover": choice("whether turns of the script may be left over", "allowed"),
     "prices": table(
         "dollars per million tokens, by model; a default table covers the best known",

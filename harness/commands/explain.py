@@ -1,7 +1,7 @@
 """``shakeout explain``: what can be written in a case, from the schemas themselves.
 
 A name is looked up among faults, oracles, services, subjects, fields (``sandbox.limits``, or
-just ``limits``), their parameters, formats, verdicts, reasons and the words about them; one that
+just ``limits``), layers of faults, their parameters, formats, verdicts, reasons and the words about them; one that
 is several things at once is explained as each of them.
 """
 
@@ -31,6 +31,7 @@ _TOPICS: Final = {
     "reasons": "reason",
     "words": "word",
 }
+_REGISTERED: Final = frozenset({"fault", "oracle", "service", "subject"})
 
 _PORTS: Final = (
     "Whatever speaks HTTP answers on port 8080, and on 80 where the place allows low ports; with "
@@ -59,30 +60,53 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(rendered(documents()["case.schema.json"]))
         return DONE
     try:
-        topics, lines = _answer(" ".join(args.name))
+        topics, lines = _answer(args.name)
     except UsageError as error:
         return refused(error, as_json=args.json)
     return listed([topic.item() for topic in topics], lines, as_json=args.json)
 
 
-def _answer(name: str) -> tuple[Sequence[Topic], Iterator[str]]:
+def _answer(names: Sequence[str]) -> tuple[Sequence[Topic], Iterator[str]]:
+    """What is printed of the names: one name of several words, or one after the other."""
     topics = everything()
-    if not name:
+    if not names:
         return topics, _overview(topics)
-    of_kind = [topic for topic in topics if topic.kind == _TOPICS.get(name)]
+    whole = " ".join(names)
+    found = [(whole, *_find(whole, topics))]
+    if len(names) > 1 and not any(found[0][1:]):
+        found = [(name, *_find(name, topics)) for name in names]
+    for name, listed_ones, chosen in found:
+        if not listed_ones and not chosen:
+            raise UsageError(f"nothing is called {quoted(name)}; {_instead(name, topics)}")
+    every = [topic for _, *groups in found for group in groups for topic in group]
+    return every, (line for each in found for line in _lines(*each))
+
+
+def _find(name: str, topics: Sequence[Topic]) -> tuple[list[Topic], list[Topic]]:
+    """All of the kind, or of the layer, that is called so; and what has the name itself."""
+    kind = _TOPICS.get(name)
+    group = [topic for topic in topics if topic.kind == kind or topic.facts.get("layer") == name]
     chosen = named(name, topics)
-    if not of_kind and not chosen:
-        last = {topic.name.rpartition(".")[2] for topic in topics}
-        known = {*_TOPICS, *last, *(topic.name for topic in topics)}
-        raise UsageError(f"nothing is called {quoted(name)}; {nearest(name, known, say='try')}")
-    return [*of_kind, *chosen], _lines(name, of_kind, chosen)
+    before, _, rest = name.partition(".")
+    if not group and not chosen and rest:  # subject.command, faults.model.status
+        chosen = [one for one in named(rest, topics) if one.kind in (before, _TOPICS.get(before))]
+    return group, chosen
+
+
+def _instead(name: str, topics: Sequence[Topic]) -> str:
+    """Everything registered that has the word in its name, else the nearest of all names."""
+    within = [one.name for one in topics if one.kind in _REGISTERED and name.casefold() in one.name]
+    if within:
+        return f"did you mean {' or '.join(within)}?"
+    last = {topic.name.rpartition(".")[2] for topic in topics}
+    return nearest(name, {*_TOPICS, *last, *(topic.name for topic in topics)}, say="try")
 
 
 def _lines(name: str, of_kind: Sequence[Topic], chosen: Sequence[Topic]) -> Iterator[str]:
     """The list of a kind, and everything that has the name itself."""
     if of_kind:
         yield f"{name}:"
-        yield from by_layer(of_kind) if name == "faults" else brief(of_kind)
+        yield from by_layer(of_kind) if of_kind[0].kind == "fault" else brief(of_kind)
         if name == "services":
             yield from wrapped("  ", _PORTS)
         yield ""

@@ -108,6 +108,27 @@ WORDS: Final = (
         ("script", "left over"),
     ),
     Word(
+        "turn",
+        "a request to the model that goes on with the agent's work; the script's next reply is its "
+        "answer",
+        ("turns",),
+    ),
+    Word(
+        "side",
+        "a request to the model beside the agent's work and without tools, such as one for a title; "
+        "it takes no turn of the script",
+    ),
+    Word(
+        "probe",
+        "a request that looks at the model's service, such as for its list of models or a number of "
+        "tokens; it takes no turn of the script",
+    ),
+    Word(
+        "beyond",
+        "a request to the model when no turn of the script is left: recorded, and answered with a "
+        "400, which clients do not retry",
+    ),
+    Word(
         "time",
         "enough, or the trial's own limit was reached and the harness stopped the subject",
         ("enough", "limit reached"),

@@ -33,10 +33,14 @@ _EMPTY: Final[Mapping[str, Any]] = {
 _ONE_REPLY: Final[Schema] = either(
     "what a call gives",
     text("a text", title="text"),
-    record("a result that is marked as an error", {"error": text("what it says")}, ("error",)),
+    record(
+        "a result that is marked as an error",
+        {"error": text("what a result with isError says")},
+        ("error",),
+    ),
     record(
         "no result, but an error of the protocol",
-        {"fails": text("what it says"), "code": whole("its number", default=-32603)},
+        {"fails": text("what a JSON-RPC error says"), "code": whole("its number", default=-32603)},
         ("fails",),
     ),
 )

@@ -147,6 +147,18 @@ def test_a_kind_lists_all_of_its_kind(topic: str, shows: str, tmp_path: Path):
         ("weighs", "what a trial counts as"),
         ("Timed out", "verdict timed_out: "),
         ("sabotage", "nothing runs them yet"),
+        ("subject.command", "subject command: "),
+        ("faults.model.status", "fault model.status: "),
+        ("probe", "word probe: "),
+        ("turn", "word turn: "),
+        ("side", "word side: "),
+        ("beyond", "word beyond: "),
+        ("script", "kind beyond, and answered with a 400"),
+        ("state", "state.torn-journal"),
+        ("human", "human: lands where"),
+        ("model", "service model: "),
+        ("mcp", "error: text (required) what a result with isError says"),
+        ("mcp", "fails: text (required) what a JSON-RPC error says"),
     ],
 )
 def test_fields_services_and_reasons_are_explained(name: str, shows: str, tmp_path: Path):
@@ -162,6 +174,31 @@ def test_an_unknown_name_is_exit_2_with_the_nearest(tmp_path: Path):
     assert (ended.code, ended.out) == (2, "")
     assert "did you mean model.truncate?" in ended.err
     assert as_json.json["errors"][0]["hint"] == "did you mean model.truncate?"
+
+
+def test_several_names_are_explained_in_turn(tmp_path: Path):
+    ended = shakeout("explain", "model.status", "secrets", cwd=tmp_path)
+    wrong = shakeout("explain", "model.status", "model.trunkate", cwd=tmp_path)
+
+    assert ended.code == 0
+    assert ended.out.index("fault model.status: ") < ended.out.index("oracle secrets: ")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "nothing is called 'model.trunkate'" in wrong.err
+
+
+def test_a_layer_lists_its_own_faults_alone(tmp_path: Path):
+    items = shakeout("explain", "filesystem", "--json", cwd=tmp_path).json["items"]
+
+    assert {item["name"] for item in items if item["kind"] == "fault"} == {
+        name for name, fault in installed().faults.items() if fault.layer == Layer.FILESYSTEM
+    }
+
+
+def test_a_part_of_a_name_leads_to_all_that_have_it(tmp_path: Path):
+    ended = shakeout("explain", "torn", cwd=tmp_path)
+
+    assert ended.code == 2
+    assert "did you mean filesystem.torn-write or state.torn-journal?" in ended.err
 
 
 def test_without_a_name_everything_is_listed(tmp_path: Path):
