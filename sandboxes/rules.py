@@ -141,7 +141,16 @@ class Full:
     descriptors: int
 
 
-Rule = Fail | Slow | Tear | Swap | Taken | Full
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Writes to a file that want more room than the private file system has left are counted.
+
+    Nothing is done to them: the kernel writes what fits, or fails them. Met: ``calls`` to
+    write, pwrite and writev that were so.
+    """
+
+
+Rule = Fail | Slow | Tear | Swap | Taken | Full | Room
 
 
 def needs(rule: Rule) -> frozenset[Watch]:
@@ -153,7 +162,7 @@ def needs(rule: Rule) -> frozenset[Watch]:
             return frozenset({Watch.BINDS})
         case Full():
             return frozenset({Watch.DESCRIPTORS})
-        case Tear():
+        case Tear() | Room():
             return frozenset({Watch.DATA})
         case Slow():
             return _kinds(rule.verbs) | {Watch.HOLD}

@@ -128,6 +128,10 @@ def _full(_box: Box, _watcher: watch.Watcher, rule: Mapping[str, Any]) -> rules.
     return rules.Full(rule["descriptors"])
 
 
+def _room(_box: Box, _watcher: watch.Watcher, _rule: Mapping[str, Any]) -> rules.Rule:
+    return rules.Room(stage.BOX)
+
+
 def _target(rule: Mapping[str, Any]) -> rules.Target:
     return rules.Target(os.fsencode(rule["path"]), frozenset(rule.get("verbs", ("write",))))
 
@@ -139,6 +143,7 @@ _RULES: Mapping[str, Callable[[Box, watch.Watcher, Mapping[str, Any]], rules.Rul
     "Swap": _swap,
     "Taken": _taken,
     "Full": _full,
+    "Room": _room,
 }
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import stat
 import time
 from collections import Counter
 from collections.abc import Callable, Collection
@@ -192,3 +194,39 @@ class Tear:
 
     def close(self) -> None:
         """What was written stays."""
+
+
+@dataclass(slots=True)
+class Room:
+    """Counts writes of more pages behind the end of a file than are free, as they are asked for.
+
+    What lies before the end may be there already, and is taken to be.
+    """
+
+    top: str
+    met: Counter[str] = field(default_factory=Counter)
+
+    def decide(self, caller: Caller, answer: Answer) -> None:
+        """See :class:`Rule`."""
+        if not answer.go_on:
+            return
+        pieces, offset = caller.to_write()
+        total = sum(length for _, length in pieces)
+        file = caller.descriptor(0)
+        try:
+            there, room = os.fstat(file), os.statvfs(self.top)
+            if there.st_dev != os.stat(self.top).st_dev or not stat.S_ISREG(there.st_mode):
+                return
+            if fcntl.fcntl(file, fcntl.F_GETFL) & os.O_APPEND:
+                offset = there.st_size
+            elif offset < 0:
+                offset = os.lseek(file, 0, os.SEEK_CUR)
+        finally:
+            os.close(file)
+        page = room.f_frsize
+        first = max(offset // page, -(-there.st_size // page))
+        if -(-(offset + total) // page) - first > room.f_bavail:
+            answer.taken.append(lambda: self.met.update(["calls"]))
+
+    def close(self) -> None:
+        """There is nothing to undo."""

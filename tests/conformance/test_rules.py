@@ -17,6 +17,7 @@ from sandboxes.rules import (
     After,
     Fail,
     Full,
+    Room,
     Slow,
     Swap,
     Taken,
@@ -565,6 +566,27 @@ def test_an_address_that_is_in_use_cannot_be_taken(make):
 
     with pytest.raises(AddressInUse, match="5555"):
         room.sandbox.intercept(Taken("127.0.0.1", 5555))
+
+
+# -- Room
+
+
+@pytest.mark.needs("files.answers", "disk.resize")
+def test_a_write_for_which_there_is_no_room_is_counted_and_goes_on(ruled):
+    room, rule = ruled(Room())
+    room.sandbox.resize(16 << 10)
+
+    said = python(
+        room,
+        "f = os.open('box/new', os.O_CREAT | os.O_WRONLY)\n"
+        "print(os.write(f, b'x' * 4096), os.write(f, b'x' * 65536) < 65536)\n"
+        "print(failed(os.write, f, b'x'), os.pwrite(f, b'y' * 4096, 0))\n"
+        "os.unlink('box/new')\n"
+        "print(os.write(1, b''), os.write(os.open('box/file', os.O_WRONLY), b'x'))",
+    )
+
+    assert said.split() == ["4096", "True", str(errno.ENOSPC), "4096", "0", "1"]
+    assert room.sandbox.release(rule) == {"calls": 2}
 
 
 # -- descriptors
