@@ -13,7 +13,9 @@ from harness.case.read_faults import fault_ids, known_service, report_twice
 from harness.case.read_script import MODEL, check_argv, read_script, service_names
 from harness.case.reading import Reading, assign_ids
 from harness.case.yaml_build import Keys
+from harness.faults.base import ReplyFault
 from harness.oracles.base import Watching
+from harness.oracles.timeline import LANDED
 from sandboxes.capabilities import NEST
 
 #: Judged in every trial, by the harness itself.
@@ -96,6 +98,18 @@ def _check_mentions(r: Reading, path: Keys, services: Collection[str]) -> None:
                 r.fail(at, message, "write one under services.telegram or slack", key=True)
         elif isinstance(name, str) and name not in faults:
             r.fail(at, f"the case has no fault {quoted(name)}", nearest(name, faults))
+        elif isinstance(name, str) and at[-1] == "id":
+            _check_landing(r, at, faults.index(name))
+
+
+def _check_landing(r: Reading, at: Keys, number: int) -> None:
+    """Only of a fault in replies is it on record when it hit first."""
+    kind = r.get(("faults", number, "fault"))
+    was = (*at[:-1], "was")
+    hits = isinstance(injector := r.tables.faults.get(kind), ReplyFault)
+    if injector is not None and r.get(was) == LANDED and not hits:
+        message = f"when {quoted(kind)} landed is never on record"
+        r.fail(was, message, "write was: armed")
 
 
 def _mentions(r: Reading, path: Keys) -> Iterator[tuple[str, Keys]]:

@@ -38,6 +38,11 @@ def select(cases: Iterable[Case], expression: str | None) -> tuple[Case, ...]:
     return tuple(case for case in cases if matches(case, test))
 
 
+def no_match(expression: str) -> str:
+    """What to say where an expression means no case."""
+    return f"-k {quoted(expression)} matches no id, tag or title"
+
+
 def parse(expression: str) -> Test:
     """The test that an expression stands for; it is given a case's texts.
 

@@ -19,8 +19,10 @@ INVALID: Final = 2
 EMPTY: Final = 3
 
 
-def listed(items: Sequence[dict[str, Any]], lines: Iterable[str], *, as_json: bool) -> int:
-    """Answer with items; nothing selected is exit 3."""
+def listed(
+    items: Sequence[dict[str, Any]], lines: Iterable[str], *, as_json: bool, why: str = ""
+) -> int:
+    """Answer with items; nothing selected is exit 3, and ``why`` says more of it."""
     code = DONE if items else EMPTY
     if as_json:
         document({"schema": 1, "exit": code, "items": list(items)})
@@ -28,10 +30,8 @@ def listed(items: Sequence[dict[str, Any]], lines: Iterable[str], *, as_json: bo
     for line in lines:
         sys.stdout.write(printable(line) + "\n")
     if not items:
-        sys.stderr.write(
-            "shakeout: nothing is selected; name a case, a suite, or a folder of cases "
-            "(the folder of a run is not searched)\n"
-        )
+        hint = "name a case, a suite, or a folder of cases (the folder of a run is not searched)"
+        sys.stderr.write(f"shakeout: nothing is selected; {printable(why) or hint}\n")
     return code
 
 

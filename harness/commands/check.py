@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     except CaseErrors as error:
         return refused(error, as_json=args.json)
     items = [{"id": case.id, "file": str(case.source)} for case in cases]
-    lines = [f"{case.source}: valid" for case in cases]
+    lines = [f"{case.source}: {_standing(case)}" for case in cases]
     return listed(items, lines, as_json=args.json)
 
 
@@ -57,6 +57,10 @@ def checked(paths: Sequence[Path]) -> tuple[Case, ...]:
     if errors := list(_incomplete(cases, found)):
         raise CaseErrors(errors)
     return cases
+
+
+def _standing(case: Case) -> str:
+    return "valid" if case.expect else "valid; expects nothing, so it can only be unavailable"
 
 
 def _incomplete(cases: Iterable[Case], found: Found) -> Iterator[CaseError]:

@@ -13,7 +13,7 @@ from harness.case.errors import CaseErrors
 from harness.case.find import find
 from harness.case.load import load_cases
 from harness.case.model import Case
-from harness.case.select import matches, parse
+from harness.case.select import matches, no_match, parse
 from harness.case.suite import Check
 from harness.commands.answers import listed, refused
 from harness.errors import UsageError
@@ -51,7 +51,8 @@ def run(args: argparse.Namespace) -> int:
     except (CaseErrors, UsageError) as error:
         return refused(error, as_json=args.json)
     items = [*map(_case, cases), *map(_check, missing)]
-    return listed(items, _lines(items), as_json=args.json)
+    why = no_match(args.select) if args.select is not None else ""
+    return listed(items, _lines(items), as_json=args.json, why=why)
 
 
 def _case(case: Case) -> Item:

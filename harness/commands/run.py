@@ -16,8 +16,9 @@ from harness.case.errors import CaseErrors
 from harness.case.find import Found, find
 from harness.case.load import load_cases
 from harness.case.model import Case
-from harness.case.select import select
+from harness.case.select import no_match, select
 from harness.case.suite import Check
+from harness.commands.answers import printable
 from harness.errors import UsageError
 from harness.evidence.documents import Document, run_document, usage_document
 from harness.journal import Journal
@@ -105,6 +106,8 @@ def _run(args: argparse.Namespace, found: Found, cases: Sequence[Case]) -> int:
         if args.json:
             sys.stdout.write((folder / _RUN).read_text("utf-8"))
         else:
+            if args.expression is not None and not cases:
+                sys.stdout.write(printable(no_match(args.expression)) + "\n")
             print_run(document, sys.stdout, _suite(found, cases))
             sys.stdout.write(f"evidence: {folder}\n")
         sys.stdout.flush()

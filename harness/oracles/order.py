@@ -44,7 +44,8 @@ _FAULT: Final = {
                 "id": {"type": "string", "description": "Its id."},
                 "was": {
                     "enum": ["armed", LANDED, "healed"],
-                    "description": "`landed`: its first hit on a request.",
+                    "description": "`landed`: its first hit on a request; only for faults "
+                    "of replies, since of the others it is not on record when they hit.",
                 },
             },
             "required": ["id", "was"],
@@ -263,7 +264,7 @@ def _entry_words(entry: Params) -> str:
     if "request" in entry:
         request = entry["request"]
         marks = [f"{key} {request[key]}" for key in ("number", "fault", "status") if key in request]
-        words = asked.in_words(request).replace("requests", "request", 1)
+        words = asked.in_words(request, one=True)
         words += f" ({', '.join(marks)})" if marks else ""
     elif "fault" in entry:
         words = f"fault {entry['fault']['id']} {entry['fault']['was']}"

@@ -75,6 +75,45 @@ def test_what_is_valid_as_json_is_a_list_of_items(tmp_path: Path):
     assert ended.json == {"schema": 1, "exit": 0, "items": [{"id": "a", "file": "a.yaml"}]}
 
 
+@pytest.mark.parametrize("expect", ["", "expect: []\n", "control: {expect: [{exit: 0}]}\n"])
+def test_a_case_that_expects_nothing_is_valid_and_told_of(expect: str, tmp_path: Path):
+    write(tmp_path, "a.yaml", f"case: a\nsubject: codex\n{expect}")
+
+    ended = shakeout("check", "a.yaml", cwd=tmp_path)
+
+    assert ended.code == 0
+    assert ended.out == "a.yaml: valid; expects nothing, so it can only be unavailable\n"
+
+
+@pytest.mark.parametrize(
+    ("fault", "was", "valid"),
+    [
+        ("network.cut", "landed", False),
+        ("network.cut", "armed", True),
+        ("model.reset", "landed", True),
+    ],
+)
+@pytest.mark.parametrize(
+    "order",
+    [
+        "[{{process: started}}, {{fault: {{id: f, was: {was}}}}}]",
+        "{{of: [{{process: started}}], never_after: {{fault: {{id: f, was: {was}}}}}}}",
+    ],
+)
+def test_when_a_fault_landed_is_asked_only_where_it_is_on_record(
+    fault: str, was: str, valid: bool, order: str, tmp_path: Path
+):
+    text = f"case: a\nsubject: codex\nfaults: [{{id: f, fault: {fault}}}]\n"
+    write(tmp_path, "a.yaml", f"{text}expect:\n- order: {order.format(was=was)}\n")
+
+    ended = shakeout("check", "a.yaml", cwd=tmp_path)
+
+    assert ended.code == (0 if valid else 2), ended.err
+    if not valid:
+        assert ended.err.startswith("a.yaml:5:")
+        assert "'network.cut' landed is never on record; write was: armed" in ended.err
+
+
 def test_nothing_to_check_is_exit_3(tmp_path: Path):
     (tmp_path / "empty").mkdir()
 

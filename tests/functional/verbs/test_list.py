@@ -82,7 +82,10 @@ def test_a_title_cannot_command_the_terminal(folder: Path):
 
 
 def test_an_empty_selection_is_exit_3(folder: Path):
-    assert shakeout("list", ".", "-k", "nothing", cwd=folder).code == 3
+    ended = shakeout("list", ".", "-k", "nothing", cwd=folder)
+
+    assert ended.code == 3
+    assert "-k 'nothing' matches no id, tag or title" in ended.err
 
 
 def test_a_bad_expression_is_exit_2(folder: Path):
