@@ -182,12 +182,14 @@ def facts(trial: Trial, evidence: Evidence | None, troubles: Sequence[Trouble]) 
 
 
 def _aside(evidence: Evidence) -> str:
-    """How a subject ended that did not end well, with its last word."""
+    """How a subject ended that did not end well, and its last word on stderr if it had one."""
+    said = b"" if evidence.stderr.capped else evidence.stderr.data  # else its end is not there
+    lines = said.decode("utf-8", "replace").strip().splitlines()
+    last = lines[-1][:200] if lines else ""
     if evidence.ended_by not in {"exit", "signal", "oom"} or evidence.exit_code == 0:
-        return ""
+        return f"the subject's last line on stderr: {last}" if last else ""
     how = f"the subject ended with exit code {evidence.exit_code}"
-    lines = evidence.stderr.data.decode("utf-8", "replace").strip().splitlines()
-    return f"{how}: {lines[-1][:200]}" if lines else how
+    return f"{how}: {last}" if last else how
 
 
 def _close(attempt: Attempt, troubles: _Troubles) -> TrialVerdict:
