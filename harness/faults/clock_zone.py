@@ -8,6 +8,7 @@ from harness.case.model import Params
 from harness.faults.base import Landing, Layer, Place
 from harness.faults.met import ATTEMPTS, Barred, Met
 from harness.faults.schemas import params, text
+from harness.plural import plural
 from sandboxes.base import Act, Depth
 from sandboxes.errors import SandboxError
 
@@ -26,7 +27,7 @@ class Zoned:
     def landing(self, place: Place) -> Landing:
         """It landed when a program of the subject has loaded the rules."""
         count = self.met.landing(place).count
-        return Landing(count, f"programs of the subject loaded {self.zone} {count} times")
+        return Landing(count, f"programs of the subject loaded {self.zone} {plural(count, 'time')}")
 
     def heal(self, place: Place) -> None:
         """For programs started from now on; a running one keeps what it was started with."""

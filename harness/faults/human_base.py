@@ -15,6 +15,7 @@ from harness.case.model import Params
 from harness.extension import Schema
 from harness.faults.base import Landing, Layer, Place
 from harness.faults.schemas import params, text
+from harness.plural import plural
 from harness.services.chat.human import Sway, Swayed
 from sandboxes import clock
 
@@ -50,8 +51,8 @@ class Asked:
         )
         return Landing(
             met,
-            f"{asked} messages to {self.service} that she would have answered; {met} of these "
-            f"answers were {self.done} while the subject was there, and it looked {looks} times "
+            f"{plural(asked, 'message')} to {self.service} that she would have answered; {met} of these "
+            f"answers were {self.done} while the subject was there, and it looked {plural(looks, 'time')} "
             "after the first",
         )
 

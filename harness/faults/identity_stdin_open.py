@@ -8,6 +8,7 @@ from harness.case.model import Params
 from harness.faults.base import Landing, Layer, Place, Stdin
 from harness.faults.main_start import INSPECTED, Starts
 from harness.faults.schemas import params
+from harness.plural import plural
 
 _PIPE = "pipe:["
 
@@ -26,7 +27,7 @@ class _Open:
         self.sample(place)
         begun = len(self._pipes(place))
         proof = f"the kernel shows the main process started so {begun}x"
-        who = f"{self.waited} threads" if self.waited else "nobody"
+        who = plural(self.waited, "thread") if self.waited else "nobody"
         return Landing(self.waited, f"{proof}; {who} seen waiting for something to read")
 
     def _pipes(self, place: Place) -> list[int]:

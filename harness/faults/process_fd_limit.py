@@ -8,6 +8,7 @@ from harness.case.model import Params
 from harness.faults.base import Landing, Layer, Place
 from harness.faults.met import DESCRIPTORS
 from harness.faults.schemas import params
+from harness.plural import plural
 from sandboxes.rules import Full
 
 
@@ -20,7 +21,7 @@ class _Full:
         failed = place.sandbox.met(self.rule).get("calls", 0)
         return Landing(
             failed,
-            f"{failed} calls of the subject that needed a descriptor failed with EMFILE, "
+            f"{plural(failed, 'call')} of the subject that needed a descriptor failed with EMFILE, "
             f"{self.descriptors} being open",
         )
 

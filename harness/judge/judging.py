@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from harness.case.model import Expectation
 from harness.evidence.model import FaultRecord
 from harness.oracles.base import Finding
+from harness.plural import plural
 from verifiers.verdicts import LIMIT, Reason, Verdict, broke, merge, rank
 
 CONTAINMENT = "containment"
@@ -262,7 +263,7 @@ def _grounds_of_the_run(facts: Facts, stimulus: Sequence[Judged]) -> Iterator[_G
     for judged in stimulus:
         yield from _ground_of_stimulus(judged)
     if facts.left > 0 and not facts.leftover:
-        steps = _count(facts.left, "step")
+        steps = plural(facts.left, "step")
         yield _trouble(Reason.SCRIPT_NOT_FINISHED, f"left over of the script: {steps}")
 
 
@@ -292,15 +293,11 @@ def _trouble(reason: Reason, sentence: str) -> _Ground:
 
 def _sentence(grounds: Sequence[_Ground], facts: Facts) -> str:
     if not grounds:
-        held = _count(sum(not looked.implied for looked in facts.expectations), "expectation")
-        landed = f", {_count(len(facts.faults), 'fault')} landed" if facts.faults else ""
+        held = plural(sum(not looked.implied for looked in facts.expectations), "expectation")
+        landed = f", {plural(len(facts.faults), 'fault')} landed" if facts.faults else ""
         return f"{held} held{landed}"
     more = len(grounds) - 1
     sentence = " ".join(grounds[0].sentence.split())
     sentence += f" (and {more} more)" if more else ""
     missed = grounds[0].reason in _MISSED
     return f"{sentence}; {facts.aside}" if missed and facts.aside else sentence
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -29,7 +29,7 @@ class State:
     begun: bool = False
     ended: bool = False
     injection: Injection | None = None
-    landing: Landing = field(default_factory=lambda: Landing(0, "never armed"))
+    landing: Landing = field(default_factory=lambda: Landing(0, "the trial ended before that"))
     moment: Trigger | None = None
 
     @classmethod

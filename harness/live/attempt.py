@@ -30,6 +30,7 @@ from sandboxes.errors import SandboxError
 from verifiers.verdicts import Reason
 
 _SETTLE = 10.0
+_OFF = "no fault is injected in this trial"
 Noted = Callable[[], AbstractContextManager[None]]
 
 
@@ -213,7 +214,7 @@ def _take_in(stage: Stage) -> None:
 def not_injected(case: Case) -> Sequence[FaultRecord]:
     """The record of the faults of a case in which none was armed."""
     return [
-        FaultRecord(fault.id, fault.fault, armed=False, landed=False, count=0, proof="never armed")
+        FaultRecord(fault.id, fault.fault, armed=False, landed=False, count=0, proof=_OFF)
         for fault in case.faults
     ]
 

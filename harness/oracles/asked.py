@@ -84,9 +84,10 @@ def _told(pattern: str, request: Request) -> bool:
     return request.tool_result is not None and search(pattern, request.tool_result) is not None
 
 
-def in_words(params: Params) -> str:
+def in_words(params: Params, *, one: bool = False) -> str:
     """As ``requests of kind turn to model (POST /v1/*)``."""
-    kind = "requests" if params["kind"] == ALL else f"requests of kind {params['kind']}"
+    kind = "request" if one else "requests"
+    kind += "" if params["kind"] == ALL else f" of kind {params['kind']}"
     what = " ".join(params[key] for key in ("method", "path") if key in params)
     if "tool_result" in params:
         what = f"{what} after {params['tool_result']!r}".strip()

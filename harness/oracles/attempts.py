@@ -14,6 +14,7 @@ from harness.oracles import asked, counting
 from harness.oracles.base import Finding, broken, held, unseen
 from harness.oracles.file import locate
 from harness.oracles.seen import NOTHING_RAN, was_run
+from harness.plural import plural
 from sandboxes.base import AGENT_HOME, WORKSPACE, Act, Depth, Root
 
 _WATCHED: Final = "evidence.json#/attempts"
@@ -102,7 +103,7 @@ class Attempts:
     def judge(self, params: Params, evidence: Evidence) -> Finding:
         if "request" in params:
             return _judge_requests(params, evidence)
-        expected = f"{counting.in_words(params)} tries to {_acts(params)} {params['on']}"
+        expected = f"{counting.in_words(params, 'try')} to {_acts(params)} {params['on']}"
         expected += " or below it" if params["beneath"] else ""
         if params["on"] not in evidence.attempts:
             return unseen(expected, "nobody watched for it", _WATCHED)
@@ -152,7 +153,7 @@ def _judge_requests(params: Params, evidence: Evidence) -> Finding:
     wanted = params["request"]
     by_body = wanted["same"] == _BODY
     what = "the same request" if by_body else "requests to the same target"
-    expected = f"{counting.in_words(params)} times {what} among {asked.in_words(wanted)}"
+    expected = f"{counting.in_words(params, 'time')} {what} among {asked.in_words(wanted)}"
     made = Counter(
         (request.method, request.path, request.body_sha256 if by_body else "")
         for request in evidence.requests
@@ -162,7 +163,7 @@ def _judge_requests(params: Params, evidence: Evidence) -> Finding:
     seen = f"at most {most}" if made else "none at all"
     if made:
         method, path, _ = max(made, key=lambda key: made[key])
-        seen = f"{most} times {method} {path}, of {len(made)} different ones"
+        seen = f"{plural(most, 'time')} {method} {path}, of {plural(len(made), 'different one')}"
     if counting.too_many(params, most):
         return broken(expected, seen, _REQUESTS)
     if not was_run(evidence):

@@ -87,7 +87,7 @@ def _isolated(clocks: Clocks) -> Finding:
 
 def _read(params: Mapping[str, Any], evidence: Evidence) -> Finding:
     reads, program = evidence.clocks.reads, params.get("program")
-    expected = f"{counting.in_words(params)} reads of the clock inside"
+    expected = f"{counting.in_words(params, 'read')} of the clock inside"
     expected += f" by {program}" if program else ""
     if reads is None:
         return unseen(expected, "no clock was set inside", _EVIDENCE)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from harness.case.grammar import GrammarError
 from harness.case.model import Params
+from harness.plural import plural
 
 _COUNT: Final = {"type": "integer", "minimum": 0}
 _HINT: Final = "write at_least: 1 or more, or another bound"
@@ -53,6 +54,15 @@ def none_needed(params: Params) -> bool:
     return within(params, 0)
 
 
-def in_words(params: Params) -> str:
-    """The bounds, as ``at least 1 and at most 3``."""
-    return " and ".join(f"{_WORDS[name]} {params[name]}" for name in BOUNDS if name in params)
+def in_words(params: Params, noun: str = "") -> str:
+    """The bounds, as ``at least 1 and at most 3``, and of what: as ``exactly 1 message``."""
+    written = [name for name in BOUNDS if name in params]
+    numbers = [str(params[name]) for name in written]
+    if noun:
+        numbers[-1] = plural(params[written[-1]], noun)
+    return " and ".join(f"{_WORDS[name]} {n}" for name, n in zip(written, numbers, strict=True))
+
+
+def is_one(params: Params) -> bool:
+    """Whether what follows the bounds in words is of one thing."""
+    return bool([params[name] for name in BOUNDS if name in params][-1] == 1)

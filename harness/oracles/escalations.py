@@ -183,7 +183,9 @@ def _seen(taken: Sequence[tuple[str, str]]) -> str:
 
 
 def _in_words(params: Params) -> str:
-    words = f"{counting.in_words(params)} {'different ' * params['distinct']}messages to a person"
+    words = (
+        f"{counting.in_words(params, 'different ' * params['distinct'] + 'message')} to a person"
+    )
     sinks = [*params["services"], *params["files"]]
     words += f" ({', '.join(sinks)})" if sinks else ""
     return words + (f" that match {params['reason']!r}" if params["reason"] else "")

@@ -172,7 +172,7 @@ def _is(wanted: object, value: object) -> bool:
 
 
 def _in_words(params: Params) -> str:
-    words = f"{counting.in_words(params)} events in {params['file']}"
+    words = f"{counting.in_words(params, 'event')} in {params['file']}"
     words += f" ({params['table']})" if "table" in params else ""
     if params["where"]:
         words += " with " + " and ".join(f"{k} {v!r}" for k, v in params["where"].items())

@@ -36,7 +36,8 @@ class Requests:
 
     def judge(self, params: Params, evidence: Evidence) -> Finding:
         counted = [request for request in evidence.requests if asked.fits(params, request)]
-        expected = f"{counting.in_words(params)} {asked.in_words(params)}"
+        words = asked.in_words(params, one=counting.is_one(params))
+        expected = f"{counting.in_words(params)} {words}"
         seen = f"{len(counted)}{_which(counted)}"
         if counting.too_many(params, len(counted)):
             return broken(expected, seen, _EVIDENCE)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from harness.case.model import Fault
 from harness.faults.base import HandshakeFault, Layer, ReplyFault
+from harness.plural import plural
 from harness.services.base import Hit
 
 MODEL = "model"
@@ -116,7 +117,7 @@ class Board:
 
     def proof(self, fault_id: str) -> str:
         """What proves that a fault landed, in words."""
-        words = f"{self.hits(fault_id)} requests on record carry it"
+        words = _on_record(self.hits(fault_id))
         with self._lock:
             remarks = self._remarks.get(fault_id, Counter())
             said = ", ".join(f"{what} {count}x" for what, count in remarks.items())
@@ -131,3 +132,7 @@ def target(fault: Fault, injector: ReplyFault) -> str:
     if injector.layer is Layer.MODEL:
         return MODEL
     return str(fault.params["service"])
+
+
+def _on_record(hits: int) -> str:
+    return f"{plural(hits, 'request')} on record {'carries' if hits == 1 else 'carry'} it"

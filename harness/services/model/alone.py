@@ -17,6 +17,7 @@ from harness.case.model import Fault, ScriptStep, Trigger
 from harness.faults.base import ReplyFault
 from harness.faults.registry import FAULTS
 from harness.oracles.prices import price_of
+from harness.plural import plural
 from harness.services.cast import Cast
 from harness.services.host import ServiceHost
 from harness.services.live import Live
@@ -107,13 +108,15 @@ def summary(play: Play, alone: Alone) -> Sequence[str]:
     """What happened, in lines for people."""
     tally = alone.live.model()
     script = (
-        f"{tally.turns} turns asked for, {tally.served} served, {tally.beyond} requests beyond "
-        f"the script, {tally.left} steps left over"
+        f"{plural(tally.turns, 'turn')} asked for, {tally.served} served, {plural(tally.beyond, 'request')} beyond "
+        f"the script, {plural(tally.left, 'step')} left over"
     )
     lines = [script, _cost(alone.spent(), play.prices)]
     faults = [fault for fault in play.faults if cannot_happen(fault) is None]
     for name, count in alone.faults_landed(faults).items():
-        lines.append(f"fault {name}: " + (f"hit {count} times" if count else "has not landed"))
+        lines.append(
+            f"fault {name}: " + (f"hit {plural(count, 'time')}" if count else "has not landed")
+        )
     return lines
 
 

@@ -53,7 +53,7 @@ ENTRIES: dict[str, dict[str, Any]] = {
         ],
         "verdict": "passed",
         "landed": 1,
-        "proof": "1 requests on record carry it; the client: ",
+        "proof": "1 request on record carries it; the client: ",
     },
     "a-client-that-does-not-look-has-met-it": {
         "sh": CARELESS,

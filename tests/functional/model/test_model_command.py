@@ -71,7 +71,7 @@ def test_a_list_of_turns_is_served_until_it_is_stopped(start: Start, tmp_path: P
     status, reply = ask(url)
     assert (status, "one" in json.dumps(reply)) == (200, True)
     err = ended(process, signum)
-    assert "1 turns asked for, 1 served, 0 requests beyond the script, 1 steps left over" in err
+    assert "1 turn asked for, 1 served, 0 requests beyond the script, 1 step left over" in err
     lines = [json.loads(line) for line in journal.read_text().splitlines()]
     assert [(line["kind"], line["turn"], line["status"]) for line in lines] == [("turn", 0, 200)]
 
@@ -96,9 +96,9 @@ def test_a_case_brings_its_faults_and_its_prices(start: Start, tmp_path: Path):
     assert [ask(url)[0] for _ in range(4)] == [200, 429, 200, 400]
     err = ended(process, signal.SIGINT)
     assert "fault cut-net is left out: only faults of the model can happen" in err
-    assert "fault busy: hit 1 times" in err
+    assert "fault busy: hit 1 time" in err
     assert "fault never: has not landed" in err
-    assert "3 turns asked for, 2 served, 1 requests beyond the script, 0 steps left over" in err
+    assert "3 turns asked for, 2 served, 1 request beyond the script, 0 steps left over" in err
     assert "$3.0000" in err
 
 

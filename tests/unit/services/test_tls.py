@@ -194,7 +194,7 @@ def test_a_client_that_does_not_look_goes_on_and_has_met_it(serve_tls, authority
             assert read(sock, len(hello())) == hello()
 
     assert ends(live, 2) == [("/a", "whole", "bad"), ("/b", "whole", None)]
-    assert live.proof("bad") == "1 requests on record carry it; the client: went on 1x"
+    assert live.proof("bad") == "1 request on record carries it; the client: went on 1x"
 
 
 def test_a_client_that_looks_after_the_handshake_is_on_record_too(serve_tls, authority):
