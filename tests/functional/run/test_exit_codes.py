@@ -89,6 +89,8 @@ def test_an_agent_that_is_not_installed_exits_3_and_says_what_installs_it(shakeo
 def test_an_empty_selection_exits_3(shakeout):
     case = shakeout.case("one", TRUE + "expect: [{exit: 0}]\n")
 
+    told = shakeout("run", case, "-k", "nothing-like-it")
+    assert "-k 'nothing-like-it' matches no id, tag or title" in told.out
     ran = shakeout("run", case, "-k", "nothing-like-it", "--json")
 
     assert ran.code == 3
