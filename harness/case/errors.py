@@ -56,14 +56,14 @@ def closest(name: str, known: Iterable[str]) -> str | None:
     return folded[close[0]] if close else None
 
 
-def nearest(name: str, known: Iterable[str], *, say: str = "write") -> str:
-    """A hint: the known name that ``name`` most likely stands for, else all of them."""
+def nearest(name: str, known: Iterable[str], *, say: str = "write", most: int = 12) -> str:
+    """A hint: the known name that ``name`` most likely stands for, else all, or ``most`` of them."""
     names = sorted(known)
     if close := closest(name, names):
         return f"did you mean {close}?"
     if not names:
         return "nothing can be written here"
-    shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+    shown = ", ".join(names[:most]) + (", …" if len(names) > most else "")
     return f"{say} {shown}" if len(names) == 1 else f"{say} one of {shown}"
 
 

@@ -7,16 +7,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from harness.case import grammar
 from harness.case.advice import expected, instead, of_several
 from harness.case.errors import closest, nearest, quoted
+from harness.case.fields import CASE_ID, ID
+from harness.case.grammar import PATH_INSIDE
 from harness.case.words import kind_of, name_of, write
 from harness.case.yaml_build import Keys
+from harness.services.base import HOST_NAMES
 
 #: A ``ValidationError`` of jsonschema, whose own types admit values that it never gives.
 Error: TypeAlias = Any
+
+#: Where in a case stands what is looked for at its top.
+_ELSEWHERE: Final[Mapping[str, str]] = {
+    "timeout": "write sandbox.limits.seconds",
+    "limits": "write sandbox.limits, such as sandbox: {limits: {seconds: 30}}",
+    "model": "write what the model says under script",
+}
+#: What the patterns of names and paths mean.
+_MEANT: Final[Mapping[str, str]] = {
+    PATH_INSIDE: "a relative path that stays inside, such as docs/notes.txt",
+    CASE_ID: "a-z, 0-9 and - between them, such as rate-limit-once",
+    ID: "a-z, 0-9 and ., _ or - between them, such as first-try",
+    str(HOST_NAMES["pattern"]): "a host name of a-z, 0-9 and -, such as api",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +99,10 @@ def _unknown_keys(error: Error, here: Keys) -> Iterator[Flaw]:
             names = [name for name in known if noun == "key" or name != "id"]
             message, means = f"unknown {noun} {quoted(key)}", closest(key, names) or ""
             harmless = noun == "key"
-            yield Flaw((*here, key), message, nearest(key, names), True, harmless, means)
+            hint = (not here and "script" in known and _ELSEWHERE.get(key)) or nearest(
+                key, names, most=len(names) if harmless else 12
+            )
+            yield Flaw((*here, key), message, hint, True, harmless, means)
 
 
 def _name_of_key(error: Error, here: Keys) -> Iterator[Flaw]:
@@ -90,7 +110,10 @@ def _name_of_key(error: Error, here: Keys) -> Iterator[Flaw]:
     key = error.instance
     hint = "write another name"
     if error.validator == "pattern":
-        hint = f"write one that matches {error.validator_value}"
+        pattern = error.validator_value
+        hint = (
+            f"write {_MEANT[pattern]}" if pattern in _MEANT else f"write one that matches {pattern}"
+        )
     yield Flaw((*here, key), f"{quoted(key)} cannot stand here as a key", hint, True)
 
 
@@ -119,6 +142,8 @@ def _type(error: Error, here: Keys) -> Iterator[Flaw]:
     if "enum" in error.schema or "const" in error.schema:
         return  # told by those
     hint = instead(error.instance, error.schema, name_of(here)) or write(here, error.schema)
+    if here[:1] == ("services",) and here[2:] and here[2] in error.schema.get("properties", {}):
+        hint = f"a host name goes first: {here[1]}: {{NAME: {{{here[2]}: {error.instance}}}}}"
     message = f"expected {expected(error.schema)}, came {kind_of(error.instance)}"
     yield Flaw(here, message, hint)
 
@@ -150,7 +175,9 @@ def _const(error: Error, here: Keys) -> Iterator[Flaw]:
 def _pattern(error: Error, here: Keys) -> Iterator[Flaw]:
     noun = error.schema.get("title")
     examples = ", ".join(str(value) for value in error.schema.get("examples", ()))
-    hint = f"write one such as {examples}" if examples else f"it must match {error.validator_value}"
+    pattern = error.validator_value
+    hint = f"write {_MEANT[pattern]}" if pattern in _MEANT else f"it must match {pattern}"
+    hint = f"write one such as {examples}" if examples else hint
     what = f"is no {noun}" if noun else f"does not fit {name_of(here)}"
     yield Flaw(here, f"{quoted(error.instance)} {what}", hint)
 
@@ -235,6 +262,8 @@ def _no_form(error: Error, here: Keys) -> Flaw:
         message = f"expected {' or '.join(forms)}, came {kind_of(value)}"
     if noun == "subject" and value == "command":
         return Flaw(here, message, 'write command: [PROGRAM, "{task}"]')
+    if noun == "subject" and isinstance(value, str) and "/" in value:
+        return Flaw(here, message, f"write {{command: [{value}]}}")
     return Flaw(here, message, of_several(value, branches))
 
 

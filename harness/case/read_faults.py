@@ -159,7 +159,9 @@ def known_service(r: Reading, path: Keys, known: Collection[str]) -> None:
     """Refuse the name at ``path`` where no service has it."""
     name = r.get(path)
     if isinstance(name, str) and name not in known:
-        r.fail(path, f"unknown service {quoted(name)}", nearest(name, known))
+        none = "the case declares no service of that kind; add one under services"
+        hint = nearest(name, known) if known else none
+        r.fail(path, f"unknown service {quoted(name)}", hint)
 
 
 def read_trigger(r: Reading, path: Keys, services: Collection[str]) -> Trigger:

@@ -49,7 +49,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("-k", dest="expression", metavar="EXPR", help="only cases whose id, tags or title match")
     add("--subject", metavar="NAME", help="run every case with this subject")
     backends = ["auto", *BACKENDS]
-    add("--sandbox", default="auto", choices=backends, help="where to run (default: auto)")
+    add(
+        "--sandbox",
+        default="auto",
+        type=_backend,
+        choices=backends,
+        help="where to run (default: auto)",
+    )
     add(
         "-n",
         dest="parallel",
@@ -73,6 +79,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=[f.value for f in FailOn],
         help="let this count as failed too",
     )
+
+
+def _backend(text: str) -> str:
+    if text == "podman":
+        socket = "unix:///run/podman/podman.sock"
+        raise argparse.ArgumentTypeError(f"write docker, with DOCKER_HOST={socket}")
+    return text
 
 
 def _count(text: str) -> int:

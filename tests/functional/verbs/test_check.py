@@ -277,3 +277,20 @@ def test_a_program_that_cannot_be_there_is_told_at_its_place(more: str, says: st
 
     (error,) = caught.value.errors
     assert re.search(says, str(error))
+
+
+def test_podman_is_told_where_it_is_reached(tmp_path):
+    ended = shakeout("run", "--sandbox", "podman", cwd=tmp_path)
+
+    assert ended.code == 2
+    assert "write docker, with DOCKER_HOST=unix:///run/podman/podman.sock" in ended.err
+
+
+def test_a_service_that_the_case_does_not_declare_is_told_to_be_added(tmp_path):
+    fault = "{fault: upstream.status, with: {service: nobody, status: 500}}"
+    text = f"case: x\nsubject: codex\nfaults: [{fault}]\nexpect: [{{exit: 0}}]\n"
+    (tmp_path / "x.yaml").write_text(text)
+
+    ended = shakeout("check", "x.yaml", cwd=tmp_path)
+
+    assert "declares no service of that kind; add one under services" in ended.out + ended.err

@@ -83,6 +83,17 @@ SYNTAX = [
 
 STRUCTURE = [
     bad("an unknown key", "§tytle: a\n", "unknown key 'tytle'; did you mean title"),
+    bad("an unknown key unlike all", "§zzz: a\n", "script, secrets, services, steps, .*workspace"),
+    bad("a limit at the top", "§timeout: 5s\n", "write sandbox.limits.seconds"),
+    bad("limits at the top", "§limits: {seconds: 5}\n", "sandbox: {limits: {seconds: 30}}"),
+    bad("a model at the top", "§model: a\n", "under script"),
+    bad("an id that does not fit", "expect: [{home: untouched, id: §A B}]\n", "write a-z"),
+    bad("a host name that does not fit", "services: {http: {§A_B: []}}\n", "write a host name"),
+    bad(
+        "a service without its name",
+        "services: {telegram: {token: §abc}}\n",
+        "a host name goes first: telegram: {NAME: {token: abc}}",
+    ),
     bad("a key in the wrong case", "§Title: a\n", "did you mean title"),
     bad("no id", "subject: codex\n", "lacks case; write case: rate-limit-once", head="§"),
     bad("an id with capitals", "subject: codex\n", "'Abc' is no case id", head="case: §Abc\n"),
@@ -264,6 +275,7 @@ PLACE = [
 SUBJECTS = [
     Bad("no subject", "§case: x\n", ("lacks subject",)),
     Bad("both", "case: x\nsubject: codex\n§subjects: [agentd]\n", ("beside subject",)),
+    Bad("a program", "case: x\nsubject: §./agent\n", (r"write \{command: \[\./agent\]\}",)),
     Bad("an unknown subject", "case: x\nsubject: §cdex\n", ("did you mean codex",)),
     Bad(
         "an unknown one with parameters", "case: x\nsubject: {§cdex: {}}\n", ("did you mean codex",)
