@@ -109,7 +109,9 @@ def glob(text: str) -> Callable[[str], bool]:
     if not text or text.startswith("/") or "\0" in text or len(text) > _MAX_PATTERN:
         raise GrammarError("is no glob", text[:80], "write a relative one, such as .cache/**")
     try:
-        match = re.compile(_glob_pattern(text), re.DOTALL).fullmatch
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # a set is a set, whatever it may become
+            match = re.compile(_glob_pattern(text), re.DOTALL).fullmatch
     except re.error as error:
         raise GrammarError(f"is no glob: {error}", text, "check its brackets") from error
     return lambda path: match(path) is not None

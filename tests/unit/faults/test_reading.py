@@ -102,6 +102,9 @@ def test_a_mode_that_lets_everybody_in_is_refused(tmp_path, mode):
         read(tmp_path, f"{{fault: filesystem.permission, with: {{path: f, mode: {mode}}}}}")
 
 
+EVERYTHING = "look read run write name link"
+
+
 @pytest.mark.parametrize(
     ("mode", "kind", "on", "within", "below"),
     [
@@ -109,10 +112,10 @@ def test_a_mode_that_lets_everybody_in_is_refused(tmp_path, mode):
         (0o444, Kind.FILE, "write run", "", ""),
         (0o555, Kind.FILE, "write", "", ""),
         (0o770, Kind.FILE, "read write run", "", ""),
-        (0o000, Kind.DIR, "read write run", "look read run write name", "look read run write name"),
+        (0o000, Kind.DIR, "read write run", EVERYTHING, EVERYTHING),
         (0o555, Kind.DIR, "write", "name", ""),
         (0o711, Kind.DIR, "read write", "name", ""),
-        (0o666, Kind.DIR, "run", "look read run write name", "look read run write name"),
+        (0o666, Kind.DIR, "run", EVERYTHING, EVERYTHING),
     ],
 )
 def test_a_mode_bars_what_it_refuses_and_nothing_else(mode, kind, on, within, below):
