@@ -104,15 +104,26 @@ def test_a_missing_program_is_an_error():
 
 
 def test_end_is_patient_with_those_who_listen_and_hard_on_those_who_do_not():
-    code = "import signal, sys, time\nfor s in (2, 15): signal.signal(s, signal.SIG_IGN)\nprint('up', flush=True)\ntime.sleep(60)"
-    polite = proc.start(["sleep", "60"], env={"PATH": os.environ["PATH"]})
-    deaf = proc.start([sys.executable, "-c", code], env={}, stdout=proc.PIPE)
-    assert deaf.stdout is not None
-    deaf.stdout.readline()
+    polite, deaf = ignoring(15), ignoring(2, 15)
 
+    # Whoever runs the tests in the background has SIGINT ignored, so each says what it ignores.
     assert polite.end() == -signal.SIGINT
     assert deaf.end(grace=0.05) == -signal.SIGKILL
-    deaf.close()
+    for child in (polite, deaf):
+        child.close()
+
+
+def ignoring(*numbers: int) -> proc.Child:
+    """A child that ignores these signals and no other that ends it."""
+    code = (
+        "import signal, time\n"
+        f"for n in (2, 15): signal.signal(n, signal.SIG_IGN if n in {numbers} else signal.SIG_DFL)\n"
+        "print('up', flush=True)\ntime.sleep(60)"
+    )
+    child = proc.start([sys.executable, "-c", code], env={}, stdout=proc.PIPE)
+    assert child.stdout is not None
+    assert child.stdout.readline() == b"up\n"
+    return child
 
 
 def test_which_finds_what_can_be_run(tmp_path):
