@@ -10,16 +10,20 @@ T = TypeVar("T")
 #: How many tests of a file, by the file; of every other one that makes containers it is one.
 TESTS: Mapping[str, int] = {
     "tests/conformance/test_docker.py": 2,
+    "tests/conformance/test_guard.py": 0,
     "tests/conformance/test_healing.py": 0,
+    "tests/conformance/test_inspecting.py": 0,
     "tests/conformance/test_isolation.py": 2,
+    "tests/conformance/test_left_behind.py": 0,
     "tests/conformance/test_output.py": 0,
     "tests/conformance/test_programs.py": 0,
+    "tests/conformance/test_trust.py": 0,
     "tests/functional/image/test_image.py": 10,
     "tests/functional/parity/test_parity.py": 10,
     "tests/attacks/test_attacks.py": 2,
 }
 #: How many cases are judged by every backend, and how many containers there may be in all.
-PARITY = 5
+PARITY = 4
 CONTAINERS = 60
 
 
