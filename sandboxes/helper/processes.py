@@ -53,16 +53,19 @@ def listing(proc: str, before: dict[int, str]) -> list[dict[str, Any]]:
     return found + [_vanished(pid) for pid in gone]
 
 
-def session(folder: str) -> int:
-    """The session of a process, given by its folder."""
-    stat = _stat(folder)
-    return int(stat[stat.rindex(b")") + 2 :].split()[3])
+def blocks(folder: str, signum: int) -> bool:
+    """Whether a process, given by its folder, holds a signal back."""
+    return bool(int(_told(folder, b"SigBlk:"), 16) >> (signum - 1) & 1)
 
 
 def filters(folder: str) -> int:
     """How many system-call filters it carries; ``StopIteration`` where the kernel does not tell."""
+    return int(_told(folder, b"Seccomp_filters:"))
+
+
+def _told(folder: str, what: bytes) -> bytes:
     lines = _read(f"{folder}/status").splitlines()
-    return int(next(line.split()[1] for line in lines if line.startswith(b"Seccomp_filters:")))
+    return next(line.split()[1] for line in lines if line.startswith(what))
 
 
 def _vanished(pid: int) -> dict[str, Any]:

@@ -207,12 +207,12 @@ def lingering(stand_ins: set[File], filters: int = 0) -> list[int]:
 
 
 def lingers(pid: int, stand_ins: set[File], filters: int = 0) -> bool:
-    """Whether a process is such a child, which leads a session, and not one that is about to be."""
+    """Whether a process is such a child, and not one that is about to be, or a program's start."""
     folder = f"{stage.PROC}/{pid}"
     with contextlib.suppress(OSError, ValueError, StopIteration):
         return (
             _identity(os.stat(f"{folder}/exe")) in stand_ins
-            and processes.session(folder) == pid
+            and processes.blocks(folder, signal.SIGRTMAX)
             and processes.filters(folder) >= filters
         )
     return False

@@ -26,7 +26,11 @@ static void linger(long milliseconds, int ready)
     signal(SIGHUP, SIG_IGN);
     if (chdir("/") < 0)
         _exit(1);
-    setsid(); /* by this it is known as one that lingers */
+    setsid();
+    sigset_t mark; /* by this it is known: a program may lead a session before it is replaced */
+    sigemptyset(&mark);
+    sigaddset(&mark, SIGRTMAX);
+    sigprocmask(SIG_BLOCK, &mark, NULL);
     close(ready);
     close(0);
     syscall(SYS_close_range, 3, ~0U, 0);

@@ -162,6 +162,22 @@ def test_a_process_of_the_subject_is_never_taken_for_one(make):
 
 
 @pytest.mark.needs("files.system")
+def test_a_program_that_starts_in_a_session_of_its_own_is_not_the_child_that_it_leaves(make):
+    room = make(watch=[Watch.NAMES])
+    room.sandbox.burden("/usr/bin/true", None)
+    starts = "for n in $(seq 40); do setsid /usr/bin/true; done; echo all"
+    running = room.start("bash", "-c", starts, watched=True)
+    seen: set[int] = set()
+    while room.sandbox.wait(0.0) is None:
+        seen.update(room.sandbox.lingering())
+
+    left = room.sandbox.lingering()
+    assert len(left) == 40
+    assert seen <= set(left)
+    assert running.line() == "all"
+
+
+@pytest.mark.needs("files.system")
 def test_nobody_but_the_outside_can_read_what_stands_in(room):
     room.sandbox.burden("/usr/bin/true", None)
 
