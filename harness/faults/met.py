@@ -72,6 +72,13 @@ class Met:
         )
 
 
+def together(of: Sequence[Met], place: Place) -> Landing:
+    """How often the subject came against any of them; of those it met, or of the first."""
+    landings = [met.landing(place) for met in of]
+    told = [each.proof for each in landings if each.landed] or [landings[0].proof]
+    return Landing(sum(each.count for each in landings), "; ".join(told))
+
+
 def expect(place: Place, argv: Sequence[str], code: int, what: str) -> None:
     """Have a canary show that the state is in force.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness.case.model import Params
 from harness.faults.base import Landing, Layer, Place
-from harness.faults.met import ATTEMPTS, LOCKS, Barred, Met
+from harness.faults.met import ATTEMPTS, LOCKS, Barred, Met, together
 from harness.faults.paths import inside, locate
 from harness.faults.schemas import params, path_inside, text
 from sandboxes.base import Act, Depth, Lock
@@ -31,9 +31,7 @@ class _Held:
     met: Sequence[Met]
 
     def landing(self, place: Place) -> Landing:
-        landings = [met.landing(place) for met in self.met]
-        told = [each.proof for each in landings if each.landed] or [landings[0].proof]
-        return Landing(sum(each.count for each in landings), "; ".join(told))
+        return together(self.met, place)
 
     def heal(self, place: Place) -> None:
         place.sandbox.undo(self.number)
