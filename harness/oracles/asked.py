@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from harness.case.grammar import REGEX, regex
 from harness.case.model import Params
 from harness.evidence.model import Request
 from harness.globs import GlobSet, of_requests
 from harness.search import search
+from harness.target import path_of
 
 MODEL: Final = "model"
 ALL: Final = "all"
@@ -67,17 +67,7 @@ def fits(params: Params, request: Request) -> bool:
         return False
     if "method" in params and request.method.upper() != params["method"].upper():
         return False
-    return "path" not in params or GlobSet([params["path"]]).matches(_path(request.path))
-
-
-def _path(target: str) -> str:
-    """The path of a request target, which a client that means a proxy writes as a URL."""
-    if target.startswith("/"):
-        return target.partition("?")[0]
-    try:
-        return urlsplit(target).path or "/"
-    except ValueError:
-        return target
+    return "path" not in params or GlobSet([params["path"]]).matches(path_of(request.path))
 
 
 def _told(pattern: str, request: Request) -> bool:

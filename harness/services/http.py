@@ -11,13 +11,13 @@ import base64
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from harness.case.model import HttpRule, ServiceDecl
 from harness.extension import Schema
 from harness.services.base import HOST_NAMES, Answer, Asked, Hit, Incoming
 from harness.services.hits import rewritten
 from harness.services.reply import Part, Wire
+from harness.target import path_of
 
 _METHODS: Final = "GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS"
 _HEADER_VALUE: Final = {"type": ["string", "integer", "number"], "pattern": "^[^\\r\\n]*$"}
@@ -131,7 +131,7 @@ class HttpUpstream:
         return Asked(kind="turn", counts=True)
 
     def answer(self, incoming: Incoming, asked: Asked, hits: Sequence[Hit]) -> Answer:
-        place = self._match(incoming.method, _path(incoming.path))
+        place = self._match(incoming.method, path_of(incoming.path))
         wire = self._no_rule(incoming) if place is None else _wire(self._rules[place])
         wire, serves, missed, _ = rewritten(wire, hits)
         if place is not None and serves:
@@ -149,19 +149,9 @@ class HttpUpstream:
         return None
 
     def _no_rule(self, incoming: Incoming) -> Wire:
-        said = f"no rule of {self._name} answers {incoming.method} {_path(incoming.path)}"
+        said = f"no rule of {self._name} answers {incoming.method} {path_of(incoming.path)}"
         body = json.dumps({"error": said}).encode()
         return Wire(404, {"content-type": "application/json"}, (Part(body),))
-
-
-def _path(target: str) -> str:
-    """The path of a request target, which a client that means a proxy writes as a URL."""
-    if target.startswith("/"):
-        return target.partition("?")[0]
-    try:
-        return urlsplit(target).path or "/"
-    except ValueError:
-        return target
 
 
 def _wire(rule: HttpRule) -> Wire:
