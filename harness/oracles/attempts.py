@@ -11,9 +11,8 @@ from harness.case.model import Params
 from harness.evidence.model import Evidence
 from harness.extension import Schema
 from harness.oracles import asked, counting
-from harness.oracles.base import Finding, broken, held, unseen
+from harness.oracles.base import Finding, unseen
 from harness.oracles.file import locate
-from harness.oracles.seen import NOTHING_RAN, was_run
 from harness.plural import plural
 from sandboxes.base import AGENT_HOME, WORKSPACE, Act, Depth, Root
 
@@ -111,11 +110,7 @@ class Attempts:
         if counts is None:
             return unseen(expected, "there was no such program to watch", _WATCHED)
         count, seen = _counted(params, counts)
-        if counting.too_many(params, count):
-            return broken(expected, seen, _WATCHED)
-        if not was_run(evidence):
-            return unseen(expected, NOTHING_RAN, _WATCHED)
-        return (held if counting.within(params, count) else broken)(expected, seen, _WATCHED)
+        return counting.judged(params, count, evidence, expected, seen, _WATCHED)
 
     def final(self, params: Params) -> bool:
         return counting.none_needed(params)
@@ -164,8 +159,4 @@ def _judge_requests(params: Params, evidence: Evidence) -> Finding:
     if made:
         method, path, _ = max(made, key=lambda key: made[key])
         seen = f"{plural(most, 'time')} {method} {path}, of {plural(len(made), 'different one')}"
-    if counting.too_many(params, most):
-        return broken(expected, seen, _REQUESTS)
-    if not was_run(evidence):
-        return unseen(expected, NOTHING_RAN, _REQUESTS)
-    return (held if counting.within(params, most) else broken)(expected, seen, _REQUESTS)
+    return counting.judged(params, most, evidence, expected, seen, _REQUESTS)

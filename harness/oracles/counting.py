@@ -7,6 +7,9 @@ from typing import Any, Final
 
 from harness.case.grammar import GrammarError
 from harness.case.model import Params
+from harness.evidence.model import Evidence
+from harness.oracles.base import Finding, broken, held, unseen
+from harness.oracles.seen import NOTHING_RAN, was_run
 from harness.plural import plural
 
 _COUNT: Final = {"type": "integer", "minimum": 0}
@@ -47,6 +50,26 @@ def within(params: Params, count: int) -> bool:
     """Whether a count is right."""
     least = max(params.get("at_least", 0), params.get("exactly", 0))
     return least <= count and not too_many(params, count)
+
+
+def judged(
+    params: Params, count: int, evidence: Evidence, expected: str, seen: str, shown: str
+) -> Finding:
+    """What comes of a count: too many break it whatever was run, too few only if something was.
+
+    Args:
+        params: with the bounds.
+        count: of what is on record.
+        evidence: of the trial.
+        expected: in words.
+        seen: in words.
+        shown: where in the evidence it is seen.
+    """
+    if too_many(params, count):
+        return broken(expected, seen, shown)
+    if not was_run(evidence):
+        return unseen(expected, NOTHING_RAN, shown)
+    return (held if within(params, count) else broken)(expected, seen, shown)
 
 
 def none_needed(params: Params) -> bool:

@@ -13,9 +13,9 @@ from harness.extension import Schema
 from harness.oracles import counting
 from harness.oracles.base import Finding, broken, held, unseen
 from harness.oracles.file import locate
-from harness.oracles.seen import NOTHING_RAN, was_run
 from harness.search import search
 from sandboxes.base import Root
+from verifiers.verdicts import Verdict
 
 FILE: Final = "file:"
 _EVIDENCE: Final = "requests.jsonl"
@@ -91,13 +91,10 @@ class Escalations:
         expected = _in_words(params)
         taken = _taken(params, evidence)
         seen = _seen(taken)
-        if counting.too_many(params, len(taken)):
-            return broken(expected, seen, _EVIDENCE)
-        if not was_run(evidence):
-            return unseen(expected, NOTHING_RAN, _EVIDENCE)
-        if not counting.within(params, len(taken)):
-            return broken(expected, seen, _EVIDENCE)
-        return _beside(params, evidence, held(expected, seen, _EVIDENCE))
+        outside = counting.judged(params, len(taken), evidence, expected, seen, _EVIDENCE)
+        if outside.verdict is not Verdict.PASSED:
+            return outside
+        return _beside(params, evidence, outside)
 
     def final(self, params: Params) -> bool:
         return counting.none_needed(params)

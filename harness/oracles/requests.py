@@ -9,8 +9,7 @@ from harness.case.model import Params
 from harness.evidence.model import Evidence, Request
 from harness.extension import Schema
 from harness.oracles import asked, counting
-from harness.oracles.base import Finding, broken, held, unseen
-from harness.oracles.seen import NOTHING_RAN, was_run
+from harness.oracles.base import Finding
 from sandboxes.base import Root
 
 _EVIDENCE = "requests.jsonl"
@@ -39,12 +38,7 @@ class Requests:
         words = asked.in_words(params, one=counting.is_one(params))
         expected = f"{counting.in_words(params)} {words}"
         seen = f"{len(counted)}{_which(counted)}"
-        if counting.too_many(params, len(counted)):
-            return broken(expected, seen, _EVIDENCE)
-        if not was_run(evidence):
-            return unseen(expected, NOTHING_RAN, _EVIDENCE)
-        good = counting.within(params, len(counted))
-        return (held if good else broken)(expected, seen, _EVIDENCE)
+        return counting.judged(params, len(counted), evidence, expected, seen, _EVIDENCE)
 
     def final(self, params: Params) -> bool:
         return counting.none_needed(params)
