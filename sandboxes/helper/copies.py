@@ -6,6 +6,8 @@ import ctypes
 import errno
 import os
 
+from sandboxes.helper import kernel
+
 _PIDFD_GETFD = 438  # the same on every architecture
 _PIDFD_THREAD = os.O_EXCL  # since Linux 6.9
 
@@ -21,23 +23,16 @@ def copy(pid: int, fd: int) -> int:
             raise
         handle = os.pidfd_open(_leader(pid))
     try:
-        return _check(_libc.syscall(_PIDFD_GETFD, handle, fd, 0), f"descriptor {fd} of {pid}")
+        return kernel.check(_libc.syscall(_PIDFD_GETFD, handle, fd, 0), f"descriptor {fd} of {pid}")
     finally:
         os.close(handle)
 
 
 def bind(fd: int, address: bytes) -> None:
     """Bind a socket to an address as a program wrote it."""
-    _check(_libc.bind(fd, address, len(address)), "bind")
+    kernel.check(_libc.bind(fd, address, len(address)), "bind")
 
 
 def _leader(thread: int) -> int:
     with open(f"/proc/{thread}/status", encoding="utf-8", errors="replace") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("Tgid:"))
-
-
-def _check(result: int, what: str) -> int:
-    if result < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"{what}: {os.strerror(number)}")
-    return result

@@ -79,7 +79,8 @@ class _Filter(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_void_p)]
 
 
-def _check(result: int, what: str) -> int:
+def check(result: int, what: str) -> int:
+    """What a call of the C library gave; a negative result becomes the error that it stands for."""
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{what}: {os.strerror(number)}")
@@ -88,12 +89,12 @@ def _check(result: int, what: str) -> int:
 
 def unshare(flags: int) -> None:
     """Leave the named namespaces for new ones."""
-    _check(_libc.unshare(flags), f"unshare({flags:#x})")
+    check(_libc.unshare(flags), f"unshare({flags:#x})")
 
 
 def setns(fd: int, flags: int) -> None:
     """Join the namespaces of a process (pidfd) or the one a descriptor names."""
-    _check(_libc.setns(fd, flags), f"setns({flags:#x})")
+    check(_libc.setns(fd, flags), f"setns({flags:#x})")
 
 
 def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = "") -> None:
@@ -105,18 +106,18 @@ def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = 
         ctypes.c_ulong(flags),
         os.fsencode(data) or None,
     )
-    _check(result, f"mount {kind or 'flags'} on {target}")
+    check(result, f"mount {kind or 'flags'} on {target}")
 
 
 def unmount(target: str) -> None:
     """Detach a mount."""
-    _check(_libc.umount2(os.fsencode(target), 2), f"unmount {target}")
+    check(_libc.umount2(os.fsencode(target), 2), f"unmount {target}")
 
 
 def copy_tree(path: str, *, recursive: bool) -> int:
     """Copy a mount, which is then nowhere; gives a descriptor of the copy."""
     flags = _OPEN_TREE_CLONE | _OPEN_TREE_CLOEXEC | (_AT_RECURSIVE if recursive else 0)
-    return _check(
+    return check(
         _libc.syscall(_SYS_OPEN_TREE, _AT_FDCWD, os.fsencode(path), flags), f"copy mount {path}"
     )
 
@@ -127,19 +128,19 @@ def restrict_tree(tree: int, flags: int) -> None:
     how = _AT_EMPTY_PATH | _AT_RECURSIVE
     size = ctypes.c_size_t(ctypes.sizeof(wanted))
     result = _libc.syscall(_SYS_MOUNT_SETATTR, tree, b"", how, ctypes.byref(wanted), size)
-    _check(result, "restrict a mount")
+    check(result, "restrict a mount")
 
 
 def attach_tree(tree: int, target: int) -> None:
     """Mount a copied mount on what a descriptor is of."""
     how = _MOVE_TO_AND_FROM_DESCRIPTORS
-    _check(_libc.syscall(_SYS_MOVE_MOUNT, tree, b"", target, b"", how), "attach a mount")
+    check(_libc.syscall(_SYS_MOVE_MOUNT, tree, b"", target, b"", how), "attach a mount")
 
 
 def change_root(path: str) -> None:
     """Make a mount the root of our mount namespace, and let go of the old root."""
     os.chdir(path)
-    _check(_libc.pivot_root(b".", b"."), f"pivot_root to {path}")
+    check(_libc.pivot_root(b".", b"."), f"pivot_root to {path}")
     unmount(".")
     os.chdir("/")
 
@@ -150,14 +151,14 @@ def fork_sibling() -> int:
         raise OSError(errno.ENOSYS, f"the numbers of system calls on {MACHINE} are not known")
     nothing = [ctypes.c_ulong(0)] * 4
     flags = ctypes.c_ulong(_CLONE_PARENT | signal.SIGCHLD)
-    return _check(_libc.syscall(_SYS_CLONE, flags, *nothing), "clone")
+    return check(_libc.syscall(_SYS_CLONE, flags, *nothing), "clone")
 
 
 def _prctl(option: int, value: int = 0, pointer: int = 0) -> None:
     result = _libc.prctl(
         option, ctypes.c_ulong(value), ctypes.c_ulong(pointer), ctypes.c_ulong(0), ctypes.c_ulong(0)
     )
-    _check(result, f"prctl({option})")
+    check(result, f"prctl({option})")
 
 
 def die_with_parent() -> None:
@@ -205,7 +206,7 @@ def drop_capabilities() -> None:
         return
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     nothing = (ctypes.c_uint32 * 6)()
-    _check(_libc.syscall(_SYS_CAPSET, ctypes.byref(header), ctypes.byref(nothing)), "capset")
+    check(_libc.syscall(_SYS_CAPSET, ctypes.byref(header), ctypes.byref(nothing)), "capset")
 
 
 def filter_system_calls(code: bytes) -> None:
@@ -227,7 +228,7 @@ def ask_about_system_calls(code: bytes, *, interruptible: bool) -> int:
     listener = _seccomp(_NEW_LISTENER | (0 if interruptible else _WAIT_KILLABLE), program)
     if listener < 0 and ctypes.get_errno() == errno.EINVAL:  # an older kernel
         listener = _seccomp(_NEW_LISTENER, program)
-    return _check(listener, "seccomp with a listener")
+    return check(listener, "seccomp with a listener")
 
 
 def _seccomp(flags: int, program: _Filter) -> int:
@@ -250,17 +251,17 @@ def execute(path: str, argv: Sequence[str], env: Mapping[str, str], cookie: int)
         ctypes.c_ulong(0),
         ctypes.c_ulong(cookie),
     )
-    _check(result, path)
+    check(result, path)
 
 
 def ask_to_be_traced() -> None:
     """Stop this process at its next ``execve``, before the first instruction, until let go."""
-    _check(_libc.ptrace(_PTRACE_TRACEME, 0, None, None), "ptrace")
+    check(_libc.ptrace(_PTRACE_TRACEME, 0, None, None), "ptrace")
 
 
 def let_go(pid: int, signum: int) -> None:
     """Trace a stopped child no more; it goes on, with a signal unless that is 0."""
-    _check(_libc.ptrace(_PTRACE_DETACH, pid, None, ctypes.c_void_p(signum)), "ptrace")
+    check(_libc.ptrace(_PTRACE_DETACH, pid, None, ctypes.c_void_p(signum)), "ptrace")
 
 
 def read_memory(pid: int, address: int, size: int) -> bytes:
@@ -271,7 +272,7 @@ def read_memory(pid: int, address: int, size: int) -> bytes:
     got = _libc.process_vm_readv(
         pid, ctypes.byref(ours), 1, ctypes.byref(theirs), 1, ctypes.c_ulong(0)
     )
-    return buffer.raw[: _check(got, f"memory of process {pid}")]
+    return buffer.raw[: check(got, f"memory of process {pid}")]
 
 
 def packet_filter(code: bytes) -> tuple[bytes, object]:
@@ -282,14 +283,14 @@ def packet_filter(code: bytes) -> tuple[bytes, object]:
 
 def rename_to_free(folder: int, name: bytes, to_folder: int, to: bytes) -> None:
     """Rename, unless something has the new name already (``FileExistsError``)."""
-    _check(
+    check(
         _libc.renameat2(folder, name, to_folder, to, _RENAME_NOREPLACE), f"rename {os.fsdecode(to)}"
     )
 
 
 def exchange(folder: int, name: bytes, other_folder: int, other: bytes) -> None:
     """Let two names change places, at once."""
-    _check(
+    check(
         _libc.renameat2(folder, name, other_folder, other, _RENAME_EXCHANGE),
         f"exchange {os.fsdecode(other)}",
     )
@@ -305,7 +306,7 @@ def open_beneath(folder: int, path: bytes, flags: int, mode: int = 0) -> int:
 def open_in(folder: int, path: bytes, flags: int, resolve: int, mode: int = 0) -> int:
     """Open ``path`` with the rules of ``openat2`` for links and for what leads out."""
     how = _OpenHow(flags | os.O_CLOEXEC, mode, resolve)
-    return _check(
+    return check(
         _libc.syscall(_SYS_OPENAT2, folder, path, ctypes.byref(how), ctypes.sizeof(how)),
         f"open {os.fsdecode(path)}",
     )
