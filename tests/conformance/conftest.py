@@ -6,13 +6,16 @@ import itertools
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from _pytest.mark import ParameterSet
 
 from sandboxes import wall
+from sandboxes.backends.docker import Docker
 from sandboxes.base import Backend, Limits, Probe, SandboxSpec, Site
 from sandboxes.registry import BACKENDS
+from tests.conformance.containers import found
 from tests.conformance.gaps import GAPS
 from tests.conformance.room import Room
 
@@ -95,6 +98,23 @@ def make(place, request) -> Iterator[Callable[..., Room]]:
 def room(make: Callable[..., Room]) -> Room:
     """A plain sandbox."""
     return make()
+
+
+@pytest.fixture(scope="session")
+def docker() -> Docker:
+    """The backend, where it works."""
+    backend = Docker()
+    wanted(backend)
+    return backend
+
+
+@pytest.fixture
+def client() -> Iterator[Any]:
+    """A connection to the engine."""
+    engine = found()
+    assert engine is not None
+    with engine.client() as client:
+        yield client
 
 
 @pytest.fixture(scope="session")

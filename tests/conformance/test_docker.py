@@ -16,32 +16,19 @@ from pathlib import Path
 import pytest
 
 from sandboxes import clock
-from sandboxes.backends.docker import Docker, container
+from sandboxes.backends.docker import container
 from sandboxes.base import ROOT, Limits, Planted, SandboxSpec
 from sandboxes.errors import BackendUnavailable, CommandNotFound, SandboxError, SandboxLost
 from sandboxes.helper import owners
-from tests.conformance.conftest import wanted
 from tests.conformance.containers import found, of_run
 from tests.conformance.room import Room, eventually
 
-pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("docker")]
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.xdist_group("docker"),
+    pytest.mark.usefixtures("docker"),
+]
 _numbers = itertools.count()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def docker() -> Docker:
-    """The backend, where it works."""
-    backend = Docker()
-    wanted(backend)
-    return backend
-
-
-@pytest.fixture
-def client():
-    one = found()
-    assert one is not None
-    with one.client() as client:
-        yield client
 
 
 def test_the_container_is_closed_limited_and_labelled(docker, client):

@@ -11,29 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from sandboxes.backends.docker import Docker, container, engine
-from tests.conformance.conftest import wanted
+from sandboxes.backends.docker import container, engine
 from tests.conformance.containers import found, of_run
 from tests.conformance.room import eventually
 
-pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("docker")]
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.xdist_group("docker"),
+    pytest.mark.usefixtures("docker"),
+]
 TOP = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def docker() -> Docker:
-    """The backend, where it works."""
-    backend = Docker()
-    wanted(backend)
-    return backend
-
-
-@pytest.fixture
-def client():
-    one = found()
-    assert one is not None
-    with one.client() as client:
-        yield client
 
 
 HARNESS = """
