@@ -8,17 +8,9 @@ import subprocess
 
 import pytest
 
-NONE_LEFT = "expect: [{processes: none-left}]\n"
+from tests.attacks.kinds.frozen import THREAD_ONLY
 
-THREAD_ONLY = """
-import ctypes, os, threading, time
-EXIT = 60 if os.uname().machine == "x86_64" else 93
-if os.fork() == 0:
-    os.setsid()
-    threading.Thread(target=time.sleep, args=(30,)).start()
-    ctypes.CDLL(None).syscall(EXIT, 0)
-time.sleep(0.2)
-"""
+NONE_LEFT = "expect: [{processes: none-left}]\n"
 
 NEVER_THE_SAME = """
 #include <unistd.h>
