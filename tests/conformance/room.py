@@ -151,7 +151,7 @@ def drain(fds: Sequence[int], timeout: float) -> list[bytes]:
     return [bytes(kept[fd]) for fd in fds]
 
 
-def eventually(condition, timeout: float = 5.0):
+def eventually(condition, timeout: float = PATIENCE):
     """Poll until something holds; its value."""
     deadline = clock.monotonic() + timeout
     while not (value := condition()):

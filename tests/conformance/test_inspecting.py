@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from sandboxes.base import AGENT, AGENT_UID, ROOT, ProcessSpec, Watch
-from tests.conformance.room import ENV, eventually
+from tests.conformance.room import ENV, PATIENCE, eventually
 
 #: Each waits for its standard input in another way, and for nothing else.
 WAITS = {
@@ -80,7 +80,7 @@ def test_a_beginning_is_told_however_soon_the_end_comes(room):
     for _ in range(30):
         number = begin(room, "true", env={"PATH": "/usr/bin:/bin"})
         assert room.sandbox.beginning(number).env == {"PATH": "/usr/bin:/bin"}
-        assert room.sandbox.wait(5).exit_code == 0
+        assert room.sandbox.wait(PATIENCE).exit_code == 0
 
 
 def test_what_is_not_inspected_has_no_beginning(room):
@@ -102,7 +102,7 @@ def test_an_inspected_program_runs_as_any_other(make):
             lambda: any(p.main == number and p.state == "T" for p in room.sandbox.processes())
         )
         room.sandbox.signal(number, 18)
-        assert room.sandbox.wait(5).exit_code == 7
+        assert room.sandbox.wait(PATIENCE).exit_code == 7
         assert output.read() == b"TracerPid:\t0\nsandbox\n"
     assert room.sandbox.attempts("/etc/hostname").count() == 1
 
@@ -111,7 +111,7 @@ def test_a_script_and_a_program_that_replaces_itself_begin_once(room):
     number = begin(room, "sh", "-c", "export MORE=1; exec env", env=ENV)
 
     assert dict(room.sandbox.beginning(number).env) == ENV
-    assert room.sandbox.wait(5).exit_code == 0
+    assert room.sandbox.wait(PATIENCE).exit_code == 0
 
 
 @pytest.mark.parametrize("code", WAITS.values(), ids=WAITS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from sandboxes import clock
 from sandboxes.base import CAPABILITIES
 from sandboxes.registry import BACKENDS
 from tests.conformance.gaps import GAPS
@@ -30,10 +29,8 @@ def test_what_is_missing_says_why_and_what_is_there_says_how(backend):
 
 def test_a_probe_is_taken_once(backend):
     first = backend.probe()
-    before = clock.monotonic()
 
     assert backend.probe() is first
-    assert clock.monotonic() - before < 0.01
     assert {"kernel", backend.name} <= {*first.versions} | {
         "docker" if name == "podman" else name for name in first.versions
     }

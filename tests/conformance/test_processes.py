@@ -8,7 +8,7 @@ import pytest
 
 from sandboxes import clock
 from sandboxes.base import Root
-from tests.conformance.room import eventually
+from tests.conformance.room import PATIENCE, eventually
 
 DAEMON = """
 import os, sys, time
@@ -65,7 +65,7 @@ def test_what_ignores_signals_is_dead_after_kill(room):
     room.sandbox.kill()
 
     assert room.sandbox.processes() == []
-    assert room.sandbox.wait(5).signal == signal.SIGKILL
+    assert room.sandbox.wait(PATIENCE).signal == signal.SIGKILL
 
 
 def test_a_fork_bomb_is_dead_after_kill(room):

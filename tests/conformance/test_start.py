@@ -9,7 +9,7 @@ import pytest
 
 from sandboxes.base import AGENT_HOME, ROOT, Planted, Root
 from sandboxes.errors import CommandNotFound, SandboxError
-from tests.conformance.room import ENV
+from tests.conformance.room import ENV, PATIENCE
 
 
 def test_the_exit_code_is_told(room):
@@ -32,7 +32,7 @@ def test_an_exit_code_above_128_is_not_taken_for_a_signal(room):
 def test_programs_are_numbered_from_one_and_each_end_is_told_once(room):
     first = room.start("sh", "-c", "exit 1")
     second = room.start("sh", "-c", "exit 2")
-    ended = [room.sandbox.wait(5), room.sandbox.wait(5)]
+    ended = [room.sandbox.wait(PATIENCE), room.sandbox.wait(PATIENCE)]
 
     assert (first.number, second.number) == (1, 2)
     assert {(e.process, e.exit_code) for e in ended} == {(1, 1), (2, 2)}

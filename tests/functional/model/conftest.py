@@ -85,7 +85,7 @@ class Served:
 
     def kinds(self, count: int) -> list[str]:
         """Kinds of the first requests, once that many have been recorded."""
-        deadline = clock.monotonic() + 5
+        deadline = clock.monotonic() + 20
         while len(self.live.requests()) < count and clock.monotonic() < deadline:
             clock.sleep(0.01)
         return [request.kind for request in self.live.requests()]

@@ -43,7 +43,7 @@ def left_of(run: str, mark: str) -> tuple[set[int], list[Path]]:
 
 
 def until_gone(run: str, mark: str) -> tuple[set[int], list[Path]]:
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while (left := left_of(run, mark)) != (set(), []) and time.monotonic() < deadline:
         time.sleep(0.05)
     return left
@@ -73,6 +73,12 @@ def wait_for(path: Path, text: str, process: subprocess.Popen[str]) -> None:
     raise AssertionError(f"{text!r} never came to be in {path}")
 
 
+def seconds_of_a_run(shakeout, folder: Path) -> float:
+    begun = time.monotonic()
+    shakeout("run", "quick.yaml", "--out", folder, "--repeat", "4")
+    return time.monotonic() - begun
+
+
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_run_with_130_and_its_evidence_is_kept(shakeout, tmp_path, signum):
     mark = f"MARK_{random.getrandbits(64):x}"
@@ -81,7 +87,7 @@ def test_a_signal_ends_the_run_with_130_and_its_evidence_is_kept(shakeout, tmp_p
     wait_for(tmp_path / "run/trials/long.command.bubblewrap/journal.jsonl", "started", process)
 
     process.send_signal(signum)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=60)
 
     assert process.returncode == 130, err
     document = json.loads((tmp_path / "run" / "run.json").read_text())
@@ -99,13 +105,14 @@ def test_trials_that_had_not_begun_are_reported_as_interrupted(shakeout, tmp_pat
     wait_for(tmp_path / "run/trials/long.command.bubblewrap.r1/journal.jsonl", "started", process)
 
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
 
     document = json.loads((tmp_path / "run" / "run.json").read_text())
     assert [t["verdict"] for t in document["trials"]] == ["error"] * 5
     assert len(list((tmp_path / "run" / "trials").iterdir())) == 1
 
 
+@pytest.mark.timeout(400)  # it takes as long as the machine needs for some twenty runs
 def test_a_killed_harness_leaves_nothing_once_the_next_verb_has_run(shakeout, tmp_path):
     """Twenty kills at moments of chance, from the first import to the last trial."""
     chance = random.Random(20)
@@ -117,9 +124,7 @@ def test_a_killed_harness_leaves_nothing_once_the_next_verb_has_run(shakeout, tm
         "quick", f'subject: {{command: ["true"]}}\nexpect: [{{exit: 0}}]\nenv: {{{mark}: x}}\n'
     )
     shakeout.case("long", LONG + f"env: {{{mark}: x}}\n")
-    begun = time.monotonic()
-    shakeout("run", "quick.yaml", "--out", tmp_path / "first", "--repeat", "4")
-    whole = time.monotonic() - begun
+    whole = min(seconds_of_a_run(shakeout, tmp_path / name) for name in ("first", "second"))
     runs = []
     for number in range(20):
         folder = tmp_path / f"run{number}"
@@ -128,7 +133,7 @@ def test_a_killed_harness_leaves_nothing_once_the_next_verb_has_run(shakeout, tm
         )
         time.sleep(chance.uniform(0.1, 1.5) * whole)
         process.kill()
-        process.communicate(timeout=20)
+        process.communicate(timeout=60)
         if (folder / "log.jsonl").exists() and (folder / "log.jsonl").read_text():
             runs.append(run_id(folder))
             journals_readable(folder)

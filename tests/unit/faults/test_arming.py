@@ -203,7 +203,7 @@ def test_a_fault_in_replies_that_two_threads_begin_and_end_is_never_left_armed(t
         thread.start()
         barrier.wait()
         stand.arming.tick()
-        thread.join(5)
+        thread.join(20)
         stand.arming.gate("model", 99)
         assert stand.log == ["arm r", "disarm r"]
         stand.inbox.close()

@@ -108,9 +108,9 @@ def test_posting_while_it_is_closed_neither_fails_nor_hangs():
         post = partial(post_often, inbox, futures, begun)
         thread = threading.Thread(target=post)
         thread.start()
-        begun.wait(5)
+        begun.wait(20)
         inbox.work()
         inbox.close()
-        thread.join(5)
+        thread.join(20)
         assert len(futures) == 50
         assert all(future.result(1) is None for future in futures)

@@ -58,7 +58,7 @@ def refused() -> BackendUnavailable:
     before = clock.monotonic()
     with pytest.raises(BackendUnavailable) as caught:
         engine.find()
-    assert clock.monotonic() - before < 2.5
+    assert clock.monotonic() - before < 10
     return caught.value
 
 
@@ -80,7 +80,7 @@ def test_an_engine_that_never_answers_is_given_up_in_time(serve):
     before = clock.monotonic()
     probe = Docker().probe()
 
-    assert clock.monotonic() - before < 2.5
+    assert clock.monotonic() - before < 10
     assert not probe.available
     assert str(path) in probe.reason
 

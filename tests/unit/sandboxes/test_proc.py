@@ -19,7 +19,7 @@ def python(code: str, **options) -> proc.Finished:
 
 def alive_in_group(group: int) -> list[str]:
     """Members of a process group that go on running; one that was just killed takes a moment."""
-    deadline = clock.monotonic() + 2
+    deadline = clock.monotonic() + 10
     while (found := running_in_group(group)) and clock.monotonic() < deadline:
         clock.sleep(0.01)
     return found

@@ -138,7 +138,7 @@ def reset_by_client(sock: socket.socket) -> None:
     sock.close()
 
 
-def until(what: Callable[[], object], seconds: float = 5.0) -> None:
+def until(what: Callable[[], object], seconds: float = 20.0) -> None:
     end = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < end, "it did not come to pass in time"

