@@ -87,6 +87,21 @@ class Selection:
     control: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Variation:
+    """One way in which a case is tried.
+
+    Attributes:
+        case: with one subject and concrete faults.
+        kind: ``trial``, ``control`` or ``sabotage``.
+        number: of the combination of ``each``, from 1; ``None`` without.
+    """
+
+    case: Case
+    kind: str
+    number: int | None
+
+
 def plan(
     cases: Sequence[Case], probes: Mapping[str, Probe], selection: Selection
 ) -> tuple[Trial, ...]:
@@ -100,10 +115,16 @@ def plan(
     return tuple(
         trial
         for case in cases
-        for variant, number in expand(case, selection.subject)
-        for kind, variation in _kinds(variant, control=selection.control)
-        for trial in _repeats(variation, kind, number, probes, selection)
+        for variation in variations(case, selection)
+        for trial in trials_of(variation, probes, selection)
     )
+
+
+def variations(case: Case, selection: Selection) -> Iterator[Variation]:
+    """Every variation of a case, in order; looks at nothing of this machine."""
+    for variant, number in expand(case, selection.subject):
+        for kind, variation in _kinds(variant, control=selection.control):
+            yield Variation(variation, kind, number)
 
 
 def _kinds(case: Case, *, control: bool) -> Iterator[tuple[str, Case]]:
@@ -127,9 +148,11 @@ def clean_control(case: Case) -> Case:
     return changed
 
 
-def _repeats(
-    case: Case, kind: str, number: int | None, probes: Mapping[str, Probe], selection: Selection
+def trials_of(
+    variation: Variation, probes: Mapping[str, Probe], selection: Selection
 ) -> Iterator[Trial]:
+    """The trials of a variation here, one for each repeat."""
+    case, kind, number = variation.case, variation.kind, variation.number
     ref = case.subjects[0]
     subject = SUBJECTS[ref.name]
     found = subject.identify(ref, case)

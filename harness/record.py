@@ -57,23 +57,28 @@ class Course:
     interrupted: bool
 
 
-def run_record(
-    course: Course,
+def trial_records(
     planned: Sequence[Trial],
     tried: Mapping[str, Tried],
     missing: Sequence[Check],
+    seed: int,
     marks: Marks,
-) -> RunRecord:
-    """The whole run.
+) -> Sequence[TrialRecord]:
+    """What became of each trial.
 
     Args:
-        course: how it went.
         planned: every trial that was to be.
         tried: what became of those that began, by id.
         missing: checks of the suite that have no case yet.
+        seed: of the run.
         marks: what to mark.
     """
-    trials = [_trial(trial, tried.get(trial.id), marks) for trial in planned]
+    trials = [trial_record(trial, tried.get(trial.id), marks) for trial in planned]
+    return [*trials, *_not_written(missing, seed)]
+
+
+def run_record(course: Course, trials: Sequence[TrialRecord], marks: Marks) -> RunRecord:
+    """The whole run: how it went, and what became of its trials."""
     return RunRecord(
         run=course.run,
         sealed=False,
@@ -84,13 +89,14 @@ def run_record(
         digest=code_digest(),
         argv=sys.argv[1:],
         selected=course.selected,
-        trials=[*trials, *_not_written(missing, course.seed)],
+        trials=trials,
         interrupted=course.interrupted,
         fail_on=marks.fail_on,
     )
 
 
-def _trial(trial: Trial, tried: Tried | None, marks: Marks) -> TrialRecord:
+def trial_record(trial: Trial, tried: Tried | None, marks: Marks) -> TrialRecord:
+    """What became of a trial; ``tried`` is ``None`` where it had not begun."""
     judged = tried.judged if tried else _untried(Reason.INTERRUPTED, "it had not begun")
     quarantine = trial.case.quarantine
     return TrialRecord(

@@ -17,15 +17,11 @@ from types import FrameType
 
 from harness.journal import Journal
 from harness.judge.judging import TrialVerdict
-from harness.live.realhome import observed_home
-from harness.live.scene import Bench
 from harness.plan import Trial
 from harness.progress import Progress
-from harness.services.host import ServiceHost
-from harness.trial import Tried, run_trial
-from sandboxes import clock
-from sandboxes.base import Probe, Site
-from sandboxes.errors import SandboxError
+from harness.shared import Shared
+from harness.trial import Tried
+from sandboxes.base import Probe
 from sandboxes.registry import BACKENDS
 
 _LOOK = 0.2
@@ -110,30 +106,24 @@ def run_trials(
 ) -> Mapping[str, Tried]:
     """Run the trials; gives what became of each that began, by its id."""
     tried: dict[str, Tried] = {}
+    stopped = interrupt.event.is_set
 
-    def one(trial: Trial, bench: Bench) -> None:
-        if interrupt.event.is_set():
+    def one(trial: Trial) -> None:
+        if stopped():
             return
         progress.begins(trial.id)
-        log.write("begins", trial=trial.id)
-        begun = clock.monotonic()
-        judged = run_trial(trial, bench)
-        tried[trial.id] = Tried(judged, clock.monotonic() - begun)
-        log.write("ends", trial=trial.id, verdict=judged.verdict.value)
+        tried[trial.id] = outcome = shared.try_one(trial)
+        judged = outcome.judged
         progress.ends(trial.id, judged.verdict, judged.message, settings.label(trial, judged))
 
     with interrupt.caught(), ExitStack() as stack:
-        stack.enter_context(observed_home(settings.folder, log))
-        bench = Bench(
-            folder=settings.folder,
-            sites=_open_sites(trials, settings.run, stack),
-            host=stack.enter_context(ServiceHost()),
-            inject=settings.inject,
-            stopped=interrupt.event.is_set,
-        )
+        parts = Shared(settings.run, settings.folder, log, stopped, inject=settings.inject)
+        shared = stack.enter_context(parts)
+        for trial in trials:
+            shared.open_site(trial)
         pool = stack.enter_context(ThreadPoolExecutor(settings.parallel, "shakeout-trial"))
         try:
-            pending = {pool.submit(one, trial, bench) for trial in trials}
+            pending = {pool.submit(one, trial) for trial in trials}
             while pending:
                 done, pending = wait(pending, _LOOK, FIRST_COMPLETED)
                 for future in done:
@@ -142,16 +132,3 @@ def run_trials(
             interrupt.event.set()  # what runs is stopped before anything is taken down
             raise
     return tried
-
-
-def _open_sites(
-    trials: Sequence[Trial], run: str, stack: ExitStack
-) -> Mapping[str, Site | SandboxError]:
-    """Get each backend ready that is used; an error goes to the trials that wanted it."""
-    sites: dict[str, Site | SandboxError] = {}
-    for name in dict.fromkeys(t.backend for t in trials if t.backend and not t.lacks):
-        try:
-            sites[name] = stack.enter_context(BACKENDS[name].site(run))
-        except SandboxError as error:
-            sites[name] = error
-    return sites

@@ -19,25 +19,22 @@ from harness.case.model import Case
 from harness.case.select import no_match, select
 from harness.case.suite import Check
 from harness.commands.answers import printable
+from harness.conclude import LOG, RUN, conclude
 from harness.errors import UsageError
-from harness.evidence.documents import Document, run_document, usage_document
+from harness.evidence.documents import Document, usage_document
 from harness.journal import Journal
 from harness.judge.exitcode import USAGE, FailOn
 from harness.outdir import open_folder, refuse_shown, run_id
 from harness.plan import Selection, Trial, plan
 from harness.progress import Lines
-from harness.record import Course, Marks, run_record
-from harness.report.junit import junit
+from harness.record import Course, Marks, trial_records
 from harness.report.table import OfSuite, print_run
 from harness.run import Interrupt, Settings, probe, run_trials
 from harness.state import cases_folder
 from sandboxes import clock
 from sandboxes.registry import BACKENDS
 
-_LOG = "log.jsonl"
 _SUITE = "suite.yaml"
-_RUN = "run.json"
-_JUNIT = "junit.xml"
 _SEEDS = 1 << 32
 
 
@@ -117,7 +114,7 @@ def _run(args: argparse.Namespace, found: Found, cases: Sequence[Case]) -> int:
     document, folder = _do(args, trials, _missing(found, args), seed, len(cases))
     with suppress(BrokenPipeError):  # whoever reads no further gets the exit code all the same
         if args.json:
-            sys.stdout.write((folder / _RUN).read_text("utf-8"))
+            sys.stdout.write((folder / RUN).read_text("utf-8"))
         else:
             if args.expression is not None and not cases:
                 sys.stdout.write(printable(no_match(args.expression)) + "\n")
@@ -137,7 +134,7 @@ def _do(
     """Run what is planned; gives ``run.json`` and the folder that it is in."""
     name, started = run_id(), clock.stamp()
     folder = open_folder(args.out, name)
-    log = Journal(folder / _LOG)
+    log = Journal(folder / LOG)
     log.write("started", run=name, argv=sys.argv[1:], seed=seed, trials=len(trials))
     interrupt = Interrupt()
     progress = Lines(len(trials))
@@ -148,11 +145,8 @@ def _do(
     finally:
         progress.close()
     course = Course(name, seed, started, selected, interrupt.event.is_set())
-    document = run_document(run_record(course, trials, tried, missing, marks))
-    log.write("ended", exit=document["exit"], verdict=document["verdict"])
-    log.close()
-    (folder / _JUNIT).write_bytes(junit(document))
-    (folder / _RUN).write_text(json.dumps(document, indent=1) + "\n", "utf-8")
+    records = trial_records(trials, tried, missing, seed, marks)
+    document = conclude(folder, log, course, records, marks)
     return document, folder
 
 
