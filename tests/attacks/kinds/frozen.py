@@ -100,6 +100,21 @@ if os.fork() == 0:
     os.execv("/bin/sleep", ["init", "30"])
 time.sleep(0.2)
 """
+UNINTERRUPTIBLE = """
+import ctypes, os, time
+CLONE, VFORK, CHILD = (56 if os.uname().machine == "x86_64" else 220), 0x4000, 17
+if os.fork() == 0:
+    os.setsid()
+    if ctypes.CDLL(None).syscall(CLONE, VFORK | CHILD, 0, 0, 0, 0) == 0:
+        time.sleep(30)  # until then the parent cannot be interrupted
+    os._exit(0)
+time.sleep(0.2)
+"""
+NAMESPACED = """
+import os, subprocess, time
+subprocess.Popen(["unshare", "-Urpf", "--mount-proc", "sh", "-c", "echo; sleep 30 & wait"],
+                 start_new_session=True, stdout=subprocess.PIPE).stdout.readline()
+"""
 STOPPED = """
 import os, signal
 if os.fork() == 0:
@@ -126,14 +141,15 @@ def _racer(name: str, does: str, how: str, **more: Any) -> Attack:
     )
 
 
-def _left(name: str, does: str, program: str, defence: str, ignores) -> Attack:
+def _left(name: str, does: str, program: str, defence: str, ignores, **more: Any) -> Attack:
     """``ignores`` says which of the processes the weaker look leaves out."""
     weaken = wrapped(
         "harness.live.collect:_lingering",
         lambda lingering: lambda stage: tuple(p for p in lingering(stage) if not ignores(p)),
     )
-    case = python(program, [{"processes": "none-left"}])
-    return Attack(name, does, case, "failed", "broke:processes", defence, weaken)
+    needs = more.get("needs", ())
+    case = python(program, [{"processes": "none-left"}], sandbox={"needs": list(needs)})
+    return Attack(name, does, case, "failed", "broke:processes", defence, weaken, **more)
 
 
 ATTACKS = (
@@ -172,6 +188,21 @@ ATTACKS = (
         STOPPED,
         "a stopped process is one that can go on",
         lambda p: p.state in "Tt",
+    ),
+    _left(
+        "waits-in-the-kernel",
+        "leaves a process that waits where no signal reaches it, for a child that waits too",
+        UNINTERRUPTIBLE,
+        "what cannot be interrupted lives all the same",
+        lambda p: p.state in "DS",
+    ),
+    _left(
+        "lives-in-namespaces-of-its-own",
+        "leaves a process in namespaces that it made, of users, of pids and of mounts",
+        NAMESPACED,
+        "processes are listed from outside, and whoever is further inside is among them",
+        lambda p: p.argv[:1] in {("unshare",), ("sh",), ("sleep",)},
+        needs=("nest",),
     ),
     Attack(
         "never-the-same-process",
