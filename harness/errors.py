@@ -6,6 +6,7 @@
     ├── UsageError        exit 2: the command line or a path is wrong
     ├── Unavailable       the trial cannot be tried here; carries the reasons
     ├── EvidenceLost      evidence could not be taken or written
+    ├── SabotageNotApplied  the sabotage of a trial changed nothing
     └── Interrupted       the user stopped the run
 
 An invalid case file is :class:`harness.case.load.CaseErrors`; a broken sandbox is
@@ -54,6 +55,10 @@ class Unavailable(ShakeoutError):
 
 class EvidenceLost(ShakeoutError):
     """Evidence could not be taken or written; what is left proves nothing."""
+
+
+class SabotageNotApplied(ShakeoutError):
+    """The sabotage of a trial changed nothing, so what became of the trial shows nothing."""
 
 
 class Interrupted(ShakeoutError):

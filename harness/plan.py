@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.case.expand import expand
-from harness.case.model import Case, Fault, Step, SubjectRef
+from harness.case.model import Case, Fault, Sabotage, Step, SubjectRef
 from harness.errors import Lack
 from harness.faults.base import HandshakeFault
 from harness.faults.met import ATTEMPTS, WATCHED
 from harness.faults.registry import FAULTS
 from harness.oracles import look
+from harness.sabotage.sabotaged import Sabotaged, sabotaged
 from harness.subjects.base import Identity, Missing, Subject
 from harness.subjects.registry import SUBJECTS
 from sandboxes.base import Capability, Probe, Watch
@@ -50,6 +51,7 @@ class Trial:
         repeat: from 1.
         group: the id without the repeat; repeats of a group are compared.
         lacks: what is missing; then it is not tried.
+        sabotaged: what is removed from it; ``None``: nothing.
     """
 
     id: str
@@ -66,6 +68,18 @@ class Trial:
     repeat: int
     group: str
     lacks: Sequence[Lack] = ()
+    sabotaged: Sabotaged | None = None
+
+    @property
+    def starts(self) -> SubjectRef:
+        """What is started: what stands in for the subject, else that."""
+        stand_in = self.sabotaged.stand_in if self.sabotaged else None
+        return stand_in or self.ref
+
+    @property
+    def adapter(self) -> Subject:
+        """The adapter of what is started."""
+        return SUBJECTS[self.starts.name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +92,7 @@ class Selection:
         repeat: how often each is done.
         seed: of the run.
         control: whether each case's clean control runs beside it.
+        sabotage: whether each of its sabotages does too.
     """
 
     subject: str | None = None
@@ -85,6 +100,7 @@ class Selection:
     repeat: int = 1
     seed: int = 0
     control: bool = False
+    sabotage: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +111,22 @@ class Variation:
         case: with one subject and concrete faults.
         kind: ``trial``, ``control`` or ``sabotage``.
         number: of the combination of ``each``, from 1; ``None`` without.
+        sabotage: what is removed; ``None``: nothing.
+        owner: the case that the sabotage is of.
     """
 
     case: Case
     kind: str
     number: int | None
+    sabotage: Sabotage | None = None
+    owner: Case | None = None
+
+    @property
+    def removed(self) -> Sabotaged | None:
+        """The sabotage as a trial has it."""
+        if self.sabotage is None or self.owner is None:
+            return None
+        return sabotaged(self.sabotage, self.case, self.owner)
 
 
 def plan(
@@ -123,14 +150,12 @@ def plan(
 def variations(case: Case, selection: Selection) -> Iterator[Variation]:
     """Every variation of a case, in order; looks at nothing of this machine."""
     for variant, number in expand(case, selection.subject):
-        for kind, variation in _kinds(variant, control=selection.control):
-            yield Variation(variation, kind, number)
-
-
-def _kinds(case: Case, *, control: bool) -> Iterator[tuple[str, Case]]:
-    yield "trial", case
-    if control:
-        yield "control", clean_control(case)
+        yield Variation(variant, "trial", number)
+        if selection.control:
+            yield Variation(clean_control(variant), "control", number)
+        if selection.sabotage:
+            for sabotage in variant.sabotage:
+                yield Variation(variant, "sabotage", number, sabotage, variant)
 
 
 def clean_control(case: Case) -> Case:
@@ -153,16 +178,17 @@ def trials_of(
 ) -> Iterator[Trial]:
     """The trials of a variation here, one for each repeat."""
     case, kind, number = variation.case, variation.kind, variation.number
+    removed = variation.removed
     ref = case.subjects[0]
     subject = SUBJECTS[ref.name]
     found = subject.identify(ref, case)
-    lacks = list(_subject_lacks(ref, found))
+    lacks = [*_subject_lacks(ref, found), *(removed.lacks if removed else ())]
     needed = needs(case)
     probe, missing = choose(probes, selection.backend, needed)
     lacks += missing
     lacks += [_NEST_OR_ROOT] if {NEST, "user.root"} <= needed else []
     parts = [case.id, ref.name, probe.backend if probe else "none"]
-    parts += [kind] if kind != "trial" else []
+    parts += [removed.label if removed else kind] if kind != "trial" else []
     parts += [f"m{number}"] if number is not None else []
     group = ".".join(parts)
     for repeat in range(1, selection.repeat + 1):
@@ -181,7 +207,15 @@ def trials_of(
             repeat=repeat,
             group=group,
             lacks=tuple(lacks),
+            sabotaged=removed,
         )
+
+
+def changed_meanwhile(trial: Trial) -> bool:
+    """Whether the subject, or what its sabotage brings, is no longer what it was when planned."""
+    if trial.identity and trial.subject.identify(trial.ref, trial.case) != trial.identity:
+        return True
+    return trial.sabotaged is not None and trial.sabotaged.changed_meanwhile(trial.case)
 
 
 def _subject_lacks(ref: SubjectRef, found: Identity | Missing) -> Iterator[Lack]:

@@ -114,6 +114,7 @@ def trial_record(trial: Trial, tried: Tried | None, marks: Marks) -> TrialRecord
         judged=judged,
         known=marks.of(trial, judged),
         quarantine=quarantine if quarantined(quarantine, clock.today()) else None,
+        sabotaged=trial.sabotaged,
         dir=f"trials/{trial.id}" if tried else "",
         seconds=tried.seconds if tried else None,
     )

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from harness.errors import EvidenceLost, Interrupted, Lack, Unavailable
+from harness.errors import EvidenceLost, Interrupted, Lack, SabotageNotApplied, Unavailable
 from harness.evidence import store
 from harness.evidence.documents import verdict_document
 from harness.evidence.model import Evidence
@@ -24,7 +24,7 @@ from harness.live.attempt import Attempt, not_injected
 from harness.live.scene import Bench, Setting
 from harness.oracles.containment import NOTE
 from harness.oracles.look import look, look_at_implied
-from harness.plan import Trial
+from harness.plan import Trial, changed_meanwhile
 from harness.screen.secrets import Screen, plant
 from harness.search import TooSlow
 from sandboxes.errors import BackendUnavailable, CommandNotFound, SandboxError
@@ -73,8 +73,10 @@ _REASONS: tuple[tuple[type[Exception], Reason], ...] = (
     (SandboxError, Reason.SANDBOX_LOST),
     (EvidenceLost, Reason.EVIDENCE_LOST),
     (Interrupted, Reason.INTERRUPTED),
+    (SabotageNotApplied, Reason.SABOTAGE_NOT_APPLIED),
     (TooSlow, Reason.NOT_OBSERVED),
 )
+_SAID = (SandboxError, EvidenceLost, Interrupted, SabotageNotApplied, TooSlow)
 _LOSING = frozenset({errno.ENOSPC, errno.EIO, errno.EROFS, errno.EDQUOT})
 
 
@@ -90,8 +92,7 @@ def _reason(error: Exception) -> Reason:
 def _words(error: Exception) -> str:
     if isinstance(error, BackendUnavailable) and error.remedy:
         return f"{error}; {error.remedy}"
-    known = isinstance(error, SandboxError | EvidenceLost | Interrupted | TooSlow)
-    return str(error) if known else f"{type(error).__name__}: {error}"
+    return str(error) if isinstance(error, _SAID) else f"{type(error).__name__}: {error}"
 
 
 def run_trial(trial: Trial, bench: Bench) -> TrialVerdict:
@@ -145,7 +146,7 @@ def _finish(attempt: Attempt, troubles: _Troubles) -> None:
         if attempt.failure is not None:
             raise attempt.failure
     with troubles.noted():
-        if trial.identity and trial.subject.identify(trial.ref, trial.case) != trial.identity:
+        if changed_meanwhile(trial):
             troubles.add(Reason.WRONG_CODE, "the subject was changed while it was tested")
 
 

@@ -278,7 +278,7 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class Sabotage:
-    """A protection to remove; applied by a later stage, checked and carried here."""
+    """A protection to remove, which must break exactly these expectations."""
 
     name: str
     breaks: frozenset[str]

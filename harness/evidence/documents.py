@@ -16,6 +16,7 @@ from harness.evidence.model import Evidence, FaultRecord, ModelRecord
 from harness.judge.exitcode import USAGE, FailOn, Outcome, RunVerdict, judge_run
 from harness.judge.judging import Judged, Kind, Standing, TrialVerdict
 from harness.judge.known import KnownMark, Mark
+from harness.sabotage.sabotaged import Sabotaged
 from harness.subjects.base import Identity
 from verifiers.verdicts import Verdict
 
@@ -40,7 +41,7 @@ class TrialRecord:
         quarantine: the case's, while it is in force.
         dir: its folder, relative to the run's.
         seconds: how long it took; ``None`` where it had not begun.
-        breaks: of a sabotage: what must break.
+        sabotaged: what was removed; ``None``: nothing.
     """
 
     id: str
@@ -58,7 +59,7 @@ class TrialRecord:
     quarantine: Quarantine | None
     dir: str
     seconds: float | None = None
-    breaks: frozenset[str] = frozenset()
+    sabotaged: Sabotaged | None = None
     image: str = ""
 
     @property
@@ -71,7 +72,8 @@ class TrialRecord:
             kind=self.kind,
             known=_mark(self),
             quarantined=self.quarantine is not None,
-            breaks=self.breaks,
+            breaks=self.sabotaged.sabotage.breaks if self.sabotaged else frozenset(),
+            decides=self.sabotaged is None or self.sabotaged.own,
             broken=self.judged.broken,
         )
 
@@ -93,6 +95,7 @@ class RunRecord:
         selected: number of cases selected.
         interrupted: whether the user stopped it.
         fail_on: what is to count as failed.
+        toothless: cases and sabotages that were to show teeth and cannot.
     """
 
     run: str
@@ -108,6 +111,7 @@ class RunRecord:
     unsealed: bool = False
     interrupted: bool = False
     fail_on: Collection[FailOn] = ()
+    toothless: Sequence[str] = ()
 
 
 def verdict_document(
@@ -146,6 +150,7 @@ def run_document(record: RunRecord) -> Document:
         interrupted=record.interrupted,
         unsealed=record.unsealed,
         fail_on=record.fail_on,
+        toothless=record.toothless,
     )
     return {
         "schema": SCHEMA,
@@ -160,6 +165,7 @@ def run_document(record: RunRecord) -> Document:
         "harness": {"version": record.version, "digest": record.digest},
         "argv": list(record.argv),
         "selected": record.selected,
+        "toothless": list(record.toothless),
         "counts": _counts(record.trials, run),
         "trials": [
             _trial(trial, weight, flaky=trial.repeated in run.flaky)
@@ -211,6 +217,7 @@ def _trial(trial: TrialRecord, weight: Verdict | None, *, flaky: bool) -> Docume
             "name": trial.subject_name or None,
             "version": subject.version if subject else None,
             "digest": subject.digest if subject else None,
+            "sabotage": trial.sabotaged.digest or None if trial.sabotaged else None,
         },
         "sandbox": {
             "backend": trial.backend or None,
@@ -231,8 +238,19 @@ def _trial(trial: TrialRecord, weight: Verdict | None, *, flaky: bool) -> Docume
             for judged in trial.judged.expectations
             if judged.standing is Standing.FAILED
         ],
+        "sabotage": _sabotage(trial.sabotaged),
         "seconds": None if trial.seconds is None else round(trial.seconds, 3),
         "dir": trial.dir,
+    }
+
+
+def _sabotage(removed: Sabotaged | None) -> Document | None:
+    if removed is None:
+        return None
+    return {
+        "name": removed.sabotage.name,
+        "of": removed.of,
+        "breaks": sorted(removed.sabotage.breaks),
     }
 
 

@@ -47,6 +47,7 @@ class Outcome:
         repeated: the trial's id without the number of its repeat; repeats share it.
         breaks: of a sabotage: ids that must break, and no others.
         broken: ids that broke.
+        decides: whether it counts at all; a sabotage on another case than its own does not.
     """
 
     repeated: str
@@ -57,6 +58,7 @@ class Outcome:
     quarantined: bool = False
     breaks: frozenset[str] = frozenset()
     broken: frozenset[str] = frozenset()
+    decides: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,7 @@ def judge_run(
     interrupted: bool = False,
     unsealed: bool = False,
     fail_on: Collection[FailOn] = (),
+    toothless: Collection[str] = (),
 ) -> RunVerdict:
     """Merge the trials of a run.
 
@@ -92,6 +95,7 @@ def judge_run(
         interrupted: the user stopped the run.
         unsealed: something could not be sealed.
         fail_on: what is to count as failed; can only raise the exit code.
+        toothless: cases and sabotages that were to show teeth and cannot; each counts as failed.
     """
     verdicts = [outcome.verdict for outcome in outcomes]
     reasons = [reason for outcome in outcomes for reason in outcome.reasons]
@@ -105,7 +109,12 @@ def judge_run(
     return RunVerdict(
         verdict=merge(verdicts),
         reasons=tuple(dict.fromkeys(reasons)),
-        exit=_exit_code(outcomes, weights, interrupted=interrupted, unsealed=unsealed),
+        exit=_exit_code(
+            outcomes,
+            [*weights, *(Verdict.FAILED for _ in toothless)],
+            interrupted=interrupted,
+            unsealed=unsealed,
+        ),
         weights=tuple(weights),
         flaky=flaky(outcomes),
     )
@@ -142,6 +151,8 @@ def _exit_code(
 def _weight(
     outcome: Outcome, unsteady: frozenset[str], fail_on: Collection[FailOn]
 ) -> Verdict | None:
+    if not outcome.decides:
+        return None
     if _raised(outcome, fail_on):
         return Verdict.FAILED
     if outcome.quarantined:
@@ -154,18 +165,22 @@ def _weight(
 
 
 def _weight_of_sabotage(outcome: Outcome) -> Verdict:
-    """A sabotage is caught where exactly what it names broke; else it has shown no teeth."""
-    if outcome.verdict in {Verdict.PASSED, Verdict.FAILED}:
-        caught = outcome.verdict is Verdict.FAILED and outcome.broken == outcome.breaks
-        return Verdict.PASSED if caught else Verdict.FAILED
-    return outcome.verdict
+    """A sabotage is caught where exactly what it names broke, and nothing else is the matter."""
+    if outcome.verdict is Verdict.FAILED:
+        exactly = Verdict.PASSED if outcome.broken == outcome.breaks else Verdict.FAILED
+        return merge([exactly, *_of_the_rest(outcome)])
+    return Verdict.FAILED if outcome.verdict is Verdict.PASSED else outcome.verdict
 
 
 def _beside_the_breaks(outcome: Outcome) -> Verdict | None:
     """What a known defect does not cover: every reason that is no break."""
-    rest = [reason for reason in outcome.reasons if not reason.startswith("broke:")]
-    verdicts = [Verdict.TIMED_OUT if r == LIMIT else Reason(r).verdict for r in rest]
+    verdicts = _of_the_rest(outcome)
     return merge(verdicts) if verdicts else None
+
+
+def _of_the_rest(outcome: Outcome) -> list[Verdict]:
+    rest = [reason for reason in outcome.reasons if not reason.startswith("broke:")]
+    return [Verdict.TIMED_OUT if r == LIMIT else Reason(r).verdict for r in rest]
 
 
 def _raised(outcome: Outcome, fail_on: Collection[FailOn]) -> bool:

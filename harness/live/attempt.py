@@ -23,6 +23,7 @@ from harness.live.stage import Stage
 from harness.live.witness import timeline
 from harness.oracles.look import wanted, watched
 from harness.plan import shims_clock
+from harness.sabotage.tamper import Tamper, tampering
 from harness.subjects.base import Launch
 from sandboxes import clock
 from sandboxes.base import Listing, Sandbox
@@ -71,14 +72,16 @@ class Attempt:
             sandboxes.errors.SandboxError: the sandbox could not be made.
         """
         trial, case = self.setting.trial, self.setting.trial.case
-        launch = trial.subject.launch(trial.ref, case)
+        launch = trial.adapter.launch(trial.starts, case)
         spec = sandbox_spec(trial, self.setting.bench, launch, self.random)
         with ExitStack() as stack:
-            sandbox = self.setting.bench.create(trial.backend, spec)
+            tamper = stack.enter_context(tampering(trial.sabotaged, self.setting.folder))
+            sandbox = self.setting.bench.create(trial.backend, tamper.placed(spec))
             stack.callback(self._destroy, sandbox)
             self._look_at_mounts(sandbox)
             stage = stack.enter_context(staged(self.setting, sandbox, launch))
             stack.callback(self._note_failure, stage)
+            tamper.hook(stage.next.env)
             self._prepare(stage)
             before = sandbox.listing()
             repositories = asked((*case.stimulus, *case.expect))
@@ -99,6 +102,8 @@ class Attempt:
                 processes = watch_processes(stage, _patience(case))
             with noted():
                 collected = collect(stage, before, wants)
+            with noted():
+                self._prove_sabotage(tamper)
             with noted():
                 _take_in(stage)
             self._conclude(stage, wants, Start(before, pictures), processes, collected)
@@ -123,6 +128,14 @@ class Attempt:
             what = "clock.wall: no program of the subject has read the clock that was set"
             remedy = "a static program reads the kernel's clock, which cannot be set"
             raise Unavailable([Lack(Reason.CAPABILITY_MISSING, what, remedy)])
+
+    def _prove_sabotage(self, tamper: Tamper) -> None:
+        """What was to be removed is gone, and that is on record."""
+        if tamper.what is not None:
+            try:
+                tamper.prove()
+            finally:
+                self.setting.journal.write("sabotaged", **tamper.account())
 
     def _look_at_mounts(self, sandbox: Sandbox) -> None:
         inside = sandbox.mounts()
@@ -170,7 +183,7 @@ class Attempt:
             stdout=stdout,
             stderr=stderr,
             ending=stage.ending,
-            final_text=self.setting.trial.subject.final_text(stdout.data),
+            final_text=self.setting.trial.adapter.final_text(stdout.data),
             own=wants.own,
             timeline=tuple(timeline(self.setting.journal.past(), stage.started)),
             host_moved=stage.host_clock.moved,

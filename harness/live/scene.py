@@ -152,7 +152,7 @@ def staged(setting: Setting, sandbox: Sandbox, launch: Launch) -> Iterator[Stage
 def _cast(setting: Setting, where: Plan, arming: Arming, since: Callable[[], float]) -> Cast:
     trial = setting.trial
     return Cast(
-        services=_services(trial.case, trial.subject.dialect) if where.addresses else (),
+        services=_services(trial.case, trial.adapter.dialect) if where.addresses else (),
         addresses=where.addresses,
         shelf=Shelf.of_trial(setting.folder),
         redact=setting.screen.redact,

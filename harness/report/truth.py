@@ -51,6 +51,7 @@ WEIGHT: Columns = {
 SABOTAGE: Columns = {
     "verdict": tuple(verdict.value for verdict in Verdict),
     "what broke": ("nothing", "exactly what it names", "less", "more"),
+    "stages": TRIAL["stages"],
 }
 
 _INTRO = """\
@@ -91,8 +92,10 @@ trial still weigh.
 """
 
 _SABOTAGED = """
-A sabotaged trial weighs by whether exactly what it names broke. `sabotage` is checked and
-carried today, and nothing runs it yet: `shakeout teeth` is to come.
+A sabotaged trial weighs by whether exactly what it names broke, and nothing else is the matter
+with it. One that is unavailable, or in which the sabotage changed nothing, has shown no teeth.
+Off the diagonal of `shakeout teeth --full`, where a sabotage is tried on another case than its own,
+it is left out.
 
 """
 
@@ -179,14 +182,22 @@ def _outcome(verdict: Verdict, mark: Mark | None, *, quarantined: bool) -> Outco
 
 
 def _weight_of_sabotage(situation: Situation) -> str | None:
-    verdict, what = situation
-    if (verdict == "failed") == (what == "nothing") or (verdict == "passed" and what != "nothing"):
+    verdict, what, stages = situation
+    if (verdict == "failed") == (what == "nothing") or (
+        verdict != "failed" and stages != "went well"
+    ):
         return None
+    reasons = {
+        "went well": (),
+        "lacked something": (str(Reason.NOT_OBSERVED),),
+        "broke": (str(Reason.SABOTAGE_NOT_APPLIED),),
+    }
     names = {"nothing": "", "exactly what it names": "ab", "less": "a", "more": "abc"}
     return _weighed(
         Outcome(
             "trial",
             Verdict(verdict),
+            reasons[stages],
             kind=Kind.SABOTAGE,
             breaks=frozenset("ab"),
             broken=frozenset(names[what]),

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import datetime
+import pathlib
 
-from harness.case.model import Expectation, Known, Quarantine
+from harness.case.model import Expectation, Known, Quarantine, Sabotage
 from harness.evidence.documents import RunRecord, TrialRecord
 from harness.evidence.model import Evidence, FaultRecord, ModelRecord
 from harness.judge.judging import Facts, Kind, Looked, TrialVerdict, Trouble, judge_trial
 from harness.judge.known import known_mark
 from harness.oracles.base import Finding, broken, held, unseen
 from harness.oracles.registry import ORACLES
+from harness.sabotage.sabotaged import Sabotaged
 from harness.subjects.base import Identity
 from verifiers.verdicts import Reason
 
@@ -22,6 +24,14 @@ EVIDENCE = Evidence(
 QUARANTINE = Quarantine("ops", "races with the clock", datetime.date(2031, 5, 1))
 KNOWN = Known("codex", ">=0.40,<0.50", frozenset({"home"}), "upstream defect", "2031-01-02")
 CODEX = Identity("codex", "0.46.0", "sha256:" + "c" * 64)
+NO_ROW = Sabotaged(
+    Sabotage("no-row", frozenset({"home"}), {"patch": "runtime.recovery.guard:TABLE"}),
+    of="rate-limit-once",
+    folder=pathlib.Path(),
+    own=True,
+    stand_in=None,
+    digest="sha256:" + "5" * 64,
+)
 AGENTD = Identity("agentd", "0.1.0", "sha256:" + "a" * 64)
 
 
@@ -81,12 +91,12 @@ def record(
     subject: Identity | None = AGENTD,
     known: tuple[Known, ...] = (),
     quarantine: Quarantine | None = None,
-    breaks: frozenset[str] = frozenset(),
+    sabotaged: Sabotaged | None = None,
 ) -> TrialRecord:
     subject_name = subject.name if subject else ""
     parts = [name, subject_name or "none", "bubblewrap"]
     if kind is not Kind.TRIAL:
-        parts.append("sabotage-no-row" if kind is Kind.SABOTAGE else "control")
+        parts.append(sabotaged.label if sabotaged else "control")
     group = ".".join(parts)
     trial = f"{group}.r{repeat}" if of > 1 else group
     version = subject.version if subject else ""
@@ -105,14 +115,14 @@ def record(
         known=known_mark(judged, kind, known, subject_name, version),
         quarantine=quarantine,
         dir=f"trials/{trial}",
-        breaks=breaks,
+        sabotaged=sabotaged,
     )
 
 
 TRIALS = (
     record("rate-limit-once", PASSED),
     record("rate-limit-once", PASSED, kind=Kind.CONTROL),
-    record("rate-limit-once", WITHIN, kind=Kind.SABOTAGE, breaks=frozenset({"home"})),
+    record("rate-limit-once", WITHIN, kind=Kind.SABOTAGE, sabotaged=NO_ROW),
     record("wipes-home", FAILED),
     record("wipes-home-known", WITHIN, subject=CODEX, known=(KNOWN,)),
     record("spares-home-known", PASSED, subject=CODEX, known=(KNOWN,)),

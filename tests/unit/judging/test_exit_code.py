@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ from harness.judge.exitcode import FailOn, Outcome, flaky, judge_run
 from harness.judge.judging import Facts, Kind, Looked, TrialVerdict, judge_trial
 from harness.judge.known import Mark, known_mark, quarantined, version_within
 from harness.oracles.base import broken, held, unseen
-from verifiers.verdicts import Verdict
+from verifiers.verdicts import Reason, Verdict
 
 REASONS = {
     Verdict.PASSED: (),
@@ -175,6 +176,10 @@ def sabotage(verdict: Verdict, breaks: set[str], broken_ids: set[str]) -> Outcom
     )
 
 
+def beside(trial: Outcome, reason: Reason) -> Outcome:
+    return replace(trial, reasons=(*trial.reasons, str(reason)))
+
+
 @pytest.mark.parametrize(
     ("trial", "exit_code"),
     [
@@ -186,10 +191,27 @@ def sabotage(verdict: Verdict, breaks: set[str], broken_ids: set[str]) -> Outcom
         (sabotage(Verdict.UNAVAILABLE, {"home"}, set()), 3),
         (sabotage(Verdict.ERROR, {"home"}, set()), 4),
         (sabotage(Verdict.TIMED_OUT, {"home"}, set()), 1),
+        (beside(sabotage(Verdict.FAILED, {"home"}, {"home"}), Reason.NOT_OBSERVED), 3),
+        (beside(sabotage(Verdict.FAILED, {"home"}, {"home"}), Reason.SABOTAGE_NOT_APPLIED), 4),
+        (beside(sabotage(Verdict.FAILED, {"home"}, {"file"}), Reason.SABOTAGE_NOT_APPLIED), 1),
     ],
 )
 def test_a_sabotage_is_caught_where_exactly_what_it_names_breaks(trial: Outcome, exit_code: int):
     assert judge_run([trial]).exit == exit_code
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_a_sabotage_on_another_case_than_its_own_decides_nothing(verdict: Verdict):
+    elsewhere = replace(sabotage(verdict, {"home"}, set()), decides=False)
+
+    assert judge_run([elsewhere, outcome(Verdict.PASSED)]).exit == 0
+    assert judge_run([elsewhere]).exit == 3
+
+
+def test_a_case_that_has_shown_no_teeth_fails_the_run():
+    assert judge_run([outcome(Verdict.PASSED)], toothless=["k1"]).exit == 1
+    assert judge_run([outcome(Verdict.UNAVAILABLE)], toothless=["k1"]).exit == 1
+    assert judge_run([], toothless=["k1"]).exit == 1
 
 
 # -- marks

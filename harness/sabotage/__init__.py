@@ -1,0 +1,1 @@
+"""Protections removed from a copy of the subject, to see that the case then fails."""
