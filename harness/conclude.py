@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness.commands.answers import printable
 from harness.evidence.documents import Document, TrialRecord, run_document
 from harness.journal import Journal
 from harness.record import Course, Marks, run_record
 from harness.report.files import write_reports
+from harness.report.html.page import NAME as PAGE
+from harness.report.html.page import write_page
 
 LOG = "log.jsonl"
 RUN = "run.json"
@@ -32,7 +37,21 @@ def conclude(
     """
     document = run_document(run_record(course, trials, marks))
     log.write("ended", exit=document["exit"], verdict=document["verdict"])
-    log.close()
     write_reports(folder, document)
     (folder / RUN).write_text(json.dumps(document, indent=1) + "\n", "utf-8")
+    _write_page(folder, log, document)
+    log.close()
     return document
+
+
+def _write_page(folder: Path, log: Journal, document: Document) -> None:
+    """Write ``report.html``; it is no evidence, so that where it fails no verdict changes."""
+    try:
+        write_page(folder, document)
+    except Exception as error:  # noqa: BLE001 - whatever it was, all else of the run is there
+        why = "".join(traceback.format_exception_only(error)).strip()
+        log.write("no-report", why=why)
+        sys.stderr.write(
+            f"shakeout: {PAGE} could not be made, and is left out; verdicts and evidence are "
+            f"complete without it: {printable(why)}\n"
+        )
