@@ -14,7 +14,7 @@ LATEST = "latest"
 
 
 def open_folder(wanted: str | None, run: str) -> Path:
-    """The run's folder, empty, and absolute.
+    """The run's folder, made, empty, and absolute.
 
     Args:
         wanted: ``--out``; by default ``out/<run>`` below the current folder, with a link
@@ -24,17 +24,36 @@ def open_folder(wanted: str | None, run: str) -> Path:
     Raises:
         UsageError: it exists and holds something, or cannot be made.
     """
-    folder = Path(wanted) if wanted else Path("out") / run
+    folder = run_folder(wanted, run)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()):
-            raise UsageError(
-                f"--out {folder} is not empty; name a new folder, a run's evidence is never overwritten"
-            )
     except OSError as error:
         raise UsageError(f"--out {folder} cannot be used: {error.strerror}") from error
     if not wanted:
-        _link_latest(folder)
+        link_latest(folder)
+    return folder
+
+
+def run_folder(wanted: str | None, run: str, option: str = "--out") -> Path:
+    """Where the run's folder is to be, absolute; nothing is made.
+
+    Args:
+        wanted: as for :func:`open_folder`.
+        run: likewise.
+        option: how the user names it.
+
+    Raises:
+        UsageError: it exists and holds something, or cannot be looked at.
+    """
+    folder = Path(wanted) if wanted else Path("out") / run
+    try:
+        if folder.exists() and any(folder.iterdir()):
+            raise UsageError(
+                f"{option} {folder} is not empty; name a new folder, a run's evidence is never "
+                "overwritten"
+            )
+    except OSError as error:
+        raise UsageError(f"{option} {folder} cannot be used: {error.strerror}") from error
     return folder.resolve()
 
 
@@ -58,7 +77,8 @@ def refuse_shown(wanted: str | None, shown: Iterable[Path]) -> None:
             )
 
 
-def _link_latest(folder: Path) -> None:
+def link_latest(folder: Path) -> None:
+    """Have ``latest``, beside a run's folder, lead to it."""
     link = folder.parent / LATEST
     fresh = folder.parent / f".{LATEST}-{folder.name}"
     with suppress(OSError):

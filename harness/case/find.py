@@ -8,6 +8,7 @@ is evidence: the ``case.yaml`` of its trials and what a subject wrote are no cas
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +18,15 @@ from harness.case import suite
 from harness.case.errors import CaseError, CaseErrors
 from harness.case.model import Where
 from harness.case.suite import Check, Suite, load_suite
+from harness.case.yaml import MAX_BYTES
 
-_SUFFIXES: Final = (".yaml", ".yml")
+SUFFIXES: Final = (".yaml", ".yml")
 _SCHEMAS: Final = "schema"
+#: A file with the first of these keys is a case, and so is one with two of the others.
+_TELLING: Final = (
+    b"case", b"subject", b"subjects", b"expect", b"faults", b"stimulus", b"sabotage", b"proves",
+)  # fmt: skip
+_KEY: Final = re.compile(rb"""^(?:\xef\xbb\xbf)?["']?([a-z]+)["']?[ \t]*:""", re.MULTILINE)
 #: A run's folder has one of these from its first moment on, and its trials beside it.
 _OF_A_RUN: Final = ("log.jsonl", "run.json")
 _TRIALS: Final = "trials"
@@ -72,6 +79,24 @@ def find(paths: Iterable[Path]) -> Found:
     return Found(tuple(files.values()), tuple(suites), tuple(missing))
 
 
+def is_case(path: Path) -> bool:
+    """Whether a YAML file is a case, perhaps an invalid one, and no other tool's file.
+
+    It is told by the keys at the start of its lines, so that a case that is no YAML is one too.
+    """
+    try:
+        with path.open("rb") as file:
+            found = frozenset(_KEY.findall(file.read(MAX_BYTES)))
+    except OSError:
+        return False
+    return _TELLING[0] in found or len(found.intersection(_TELLING)) > 1
+
+
+def in_a_run(path: Path) -> bool:
+    """Whether a path lies in the folder of a run, where nothing is a case."""
+    return any(map(_is_run, path.resolve().parents))
+
+
 def _refused(path: Path, message: str) -> CaseErrors:
     return CaseErrors([CaseError(Where(str(path), 1, 1), message, "name a case or a folder")])
 
@@ -110,7 +135,7 @@ def _walk(folder: Path) -> Iterator[Path]:
 
     No link to a folder is followed; nothing that is or lies in the folder of a run is looked at.
     """
-    if any(map(_is_run, (resolved := folder.resolve(), *resolved.parents))):
+    if in_a_run(folder / "x"):
         return
 
     def unreadable(error: OSError) -> None:
@@ -119,7 +144,7 @@ def _walk(folder: Path) -> Iterator[Path]:
     for parent, folders, names in os.walk(folder, onerror=unreadable):
         folders[:] = sorted(name for name in folders if _searched(Path(parent, name)))
         for name in sorted(names):
-            if name.endswith(_SUFFIXES) and name[0] != ".":
+            if name.endswith(SUFFIXES) and name[0] != ".":
                 yield Path(parent, name)
 
 

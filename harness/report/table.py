@@ -64,7 +64,7 @@ def print_run(
             console.print(_block(trial))
     elif run["trials"]:
         console.print(_table(run))
-    for line in _summary(run, suite):
+    for line in summary(run, suite):
         console.print(line)
 
 
@@ -133,7 +133,8 @@ def _marks(trial: Document) -> list[str]:
     return marks + (["flaky"] if trial["flaky"] else [])
 
 
-def _summary(run: Document, suite: OfSuite | None) -> list[Text]:
+def summary(run: Document, suite: OfSuite | None = None) -> list[Text]:
+    """How many came to what, what that is of the suite, and the exit code."""
     counts = run["counts"]
     line = Text()
     for verdict, style in _STYLES.items():

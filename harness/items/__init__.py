@@ -1,0 +1,1 @@
+"""Cases as items of pytest; what ``harness.pytest_plugin`` is made of."""
