@@ -32,6 +32,7 @@ VERBS: Mapping[str, str] = {
     "list": "list cases",
     "new": "write a first case that runs",
     "explain": "document a fault, oracle, service, subject or field",
+    "judge": "judge stored evidence again, from its files alone",
     "model": "serve a script as a model, alone",
     "doctor": "say what works on this machine, and how to get what does not",
     "clean": "remove what killed runs have left",

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from harness import __version__
 from harness.case.suite import Check
+from harness.code import code_digest
 from harness.evidence.documents import RunRecord, TrialRecord
 from harness.judge.exitcode import FailOn
 from harness.judge.judging import Facts, Kind, TrialVerdict, Trouble, judge_trial
 from harness.judge.known import KnownMark, known_mark, quarantined
 from harness.plan import Trial
-from harness.state import PACKAGE
 from harness.trial import Tried
 from sandboxes import clock
 from verifiers.verdicts import Reason
@@ -142,18 +139,3 @@ def _not_written(missing: Iterable[Check], seed: int) -> Iterator[TrialRecord]:
 
 def _untried(reason: Reason, message: str) -> TrialVerdict:
     return judge_trial(Facts(ran=False, troubles=[Trouble(reason, message)]))
-
-
-@functools.cache
-def code_digest() -> str:
-    """``sha256:…`` over every module of the harness, its layers below included."""
-    total = hashlib.sha256()
-    for path in _modules(PACKAGE.parent):
-        total.update(f"{path.relative_to(PACKAGE.parent)}\0".encode())
-        total.update(hashlib.sha256(path.read_bytes()).digest())
-    return f"sha256:{total.hexdigest()}"
-
-
-def _modules(top: Path) -> list[Path]:
-    packages = ("harness", "sandboxes", "verifiers")
-    return sorted(path for name in packages for path in (top / name).rglob("*.py"))

@@ -14,16 +14,19 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from random import Random
 
+from harness import __version__
+from harness.code import code_digest
 from harness.errors import EvidenceLost, Interrupted, Lack, SabotageNotApplied, Unavailable
 from harness.evidence import store
 from harness.evidence.documents import verdict_document
 from harness.evidence.model import Evidence
+from harness.evidence.planned import Planned
 from harness.journal import NAME, Journal
+from harness.judge.facts import facts_of
 from harness.judge.judging import Facts, Kind, TrialVerdict, Trouble, judge_trial
 from harness.live.attempt import Attempt, not_injected
 from harness.live.scene import Bench, Setting
 from harness.oracles.containment import NOTE
-from harness.oracles.look import look, look_at_implied
 from harness.plan import Trial, changed_meanwhile
 from harness.screen.secrets import Screen, plant
 from harness.search import TooSlow
@@ -111,12 +114,12 @@ def run_trial(trial: Trial, bench: Bench) -> TrialVerdict:
         folder.mkdir(parents=True)
         journal = Journal(folder / NAME, screen.redact if canaries else None)
     except (EvidenceLost, OSError) as error:
-        return judge_trial(facts(trial, None, [Trouble(Reason.EVIDENCE_LOST, str(error))]))
+        return judge_trial(_facts(trial, None, [Trouble(Reason.EVIDENCE_LOST, str(error))]))
     troubles = _Troubles(journal)
     setting = Setting(trial, bench, folder, journal, canaries, screen)
     attempt = Attempt(setting, random)
     with troubles.noted():
-        journal.write("planned", trial=trial.id, seed=trial.seed, subject=trial.ref.name)
+        journal.write("planned", **planned(trial).event())
         store.write_case(folder, trial.case.document, screen)
         _refuse(trial, bench)
         attempt.live(troubles.noted)
@@ -141,7 +144,10 @@ def _finish(attempt: Attempt, troubles: _Troubles) -> None:
     with troubles.noted():
         if attempt.evidence is not None:
             attempt.evidence = _with_containment(attempt, attempt.evidence)
-            store.write_evidence(attempt.setting.folder, attempt.evidence, attempt.setting.screen)
+            setting = attempt.setting
+            withheld = store.write_evidence(setting.folder, attempt.evidence, setting.screen)
+            if withheld:
+                raise EvidenceLost(f"a secret is spread over {', '.join(withheld)}: not stored")
     with troubles.noted():
         if attempt.failure is not None:
             raise attempt.failure
@@ -161,42 +167,10 @@ def _with_containment(attempt: Attempt, evidence: Evidence) -> Evidence:
     return replace(evidence, notes={**evidence.notes, NOTE: note})
 
 
-def facts(trial: Trial, evidence: Evidence | None, troubles: Sequence[Trouble]) -> Facts:
-    """Let the oracles look, and gather all that the verdict depends on."""
-    case = trial.case
-    planted = bool(case.secrets)
-    return Facts(
-        ran=evidence is not None,
-        faults=evidence.faults if evidence else (),
-        stimulus=look(case.stimulus, evidence),
-        expectations=[
-            *look(case.expect, evidence),
-            *look_at_implied(evidence, case.expect, planted=planted),
-        ],
-        left=evidence.model.left if evidence else 0,
-        leftover=case.leftover,
-        ended_by=evidence.ended_by if evidence else "exit",
-        troubles=troubles,
-        kind=Kind(trial.kind),
-        aside=_aside(evidence) if evidence else "",
-    )
-
-
-def _aside(evidence: Evidence) -> str:
-    """How a subject ended that did not end well, and its last word on stderr if it had one."""
-    said = b"" if evidence.stderr.capped else evidence.stderr.data  # else its end is not there
-    lines = said.decode("utf-8", "replace").strip().splitlines()
-    last = lines[-1][:200] if lines else ""
-    if evidence.ended_by not in {"exit", "signal", "oom"} or evidence.exit_code == 0:
-        return f"the subject's last line on stderr: {last}" if last else ""
-    how = f"the subject ended with exit code {evidence.exit_code}"
-    return f"{how}: {last}" if last else how
-
-
 def _close(attempt: Attempt, troubles: _Troubles) -> TrialVerdict:
     """Judge, and put the verdict on disk; where that fails nothing is proved."""
     trial, evidence = attempt.setting.trial, attempt.evidence
-    verdict = judge_trial(facts(trial, evidence, troubles.all))
+    verdict = judge_trial(_facts(trial, evidence, troubles.all))
     document = verdict_document(trial.id, verdict, evidence, not_injected(trial.case))
     try:
         troubles.journal.write(
@@ -206,5 +180,30 @@ def _close(attempt: Attempt, troubles: _Troubles) -> TrialVerdict:
         troubles.journal.close()
     except EvidenceLost as error:
         troubles.add(Reason.EVIDENCE_LOST, str(error))
-        return judge_trial(facts(trial, evidence, troubles.all))
+        return judge_trial(_facts(trial, evidence, troubles.all))
     return verdict
+
+
+def planned(trial: Trial) -> Planned:
+    """What the journal begins with: all that is asked of the trial when it is judged again."""
+    found, removed = trial.identity, trial.sabotaged
+    return Planned(
+        trial=trial.id,
+        kind=Kind(trial.kind),
+        group=trial.group,
+        repeat=trial.repeat,
+        seed=trial.seed,
+        subject=trial.ref.name,
+        version=found.version if found else "",
+        digest=found.digest if found else "",
+        backend=trial.backend,
+        source=str(trial.case.source.resolve()),
+        breaks=sorted(removed.sabotage.breaks) if removed else [],
+        decides=removed is None or removed.own,
+        harness=__version__,
+        harness_digest=code_digest(),
+    )
+
+
+def _facts(trial: Trial, evidence: Evidence | None, troubles: Sequence[Trouble]) -> Facts:
+    return facts_of(trial.case, Kind(trial.kind), evidence, troubles)

@@ -30,6 +30,8 @@ _TRUE: Final = frozenset({"true", "True", "TRUE"})
 _FALSE: Final = frozenset({"false", "False", "FALSE"})
 _INT: Final = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+#: Every text that is read as a number where it stands without quotes.
+NUMBER: Final = re.compile(f"^(?:{_INT.pattern}|{_FLOAT.pattern})$")
 _NOT_FINITE: Final = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 _NO_KEY: Final = re.compile("[\0\ud800-\udfff]")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")

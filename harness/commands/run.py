@@ -135,10 +135,11 @@ def _do(
     name, started = run_id(), clock.stamp()
     folder = open_folder(args.out, name)
     log = Journal(folder / LOG)
-    log.write("started", run=name, argv=sys.argv[1:], seed=seed, trials=len(trials))
+    marks = Marks(known=not args.no_known, fail_on=[FailOn(word) for word in args.fail_on])
+    weighing = {"known": marks.known, "fail_on": args.fail_on}
+    log.write("started", run=name, argv=sys.argv[1:], seed=seed, trials=len(trials), **weighing)
     interrupt = Interrupt()
     progress = Lines(len(trials))
-    marks = Marks(known=not args.no_known, fail_on=[FailOn(word) for word in args.fail_on])
     settings = Settings(name, folder, args.parallel, not args.no_inject, marks.label)
     try:
         tried = run_trials(trials, settings, log, progress, interrupt)

@@ -92,6 +92,7 @@ def rest_form(evidence: Evidence, stored: Mapping[Key, str]) -> Form:
         "attempts": dict(evidence.attempts),
         "clocks": asdict(evidence.clocks),
         "notes": dict(evidence.notes),
+        "requests": len(evidence.requests),
     }
 
 
@@ -116,6 +117,8 @@ def evidence_of(stored: Stored) -> Evidence:
     """
     rest = stored.rest
     secrets = rest["secrets"]
+    if len(stored.requests) != rest["requests"]:
+        raise ValueError(f"{rest['requests']} requests were recorded, not {len(stored.requests)}")
     return Evidence(
         changes=tuple(map(_change, stored.files)),
         paths={(Root(e["root"]), e["path"]): _state(e["state"]) for e in rest["paths"]},

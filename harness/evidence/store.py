@@ -12,17 +12,20 @@ as the trial goes on; they lie in the same folder.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from harness.case.yaml_build import NUMBER
 from harness.errors import EvidenceLost
 from harness.evidence import forms
 from harness.evidence.model import Evidence, Output, Request
 from harness.evidence.names import stored_name
+from harness.evidence.planned import check_schema
+from harness.evidence.published import refuse_unlike
 from harness.screen.secrets import Screen
 from sandboxes.base import Root
 
@@ -36,16 +39,23 @@ SUBJECT = "subject"
 VERDICT = "verdict.json"
 
 
-def write_evidence(folder: Path, evidence: Evidence, screen: Screen) -> None:
+class _Dumper(yaml.CSafeDumper):
+    """Puts in quotes also what only our own reading of YAML takes for a number."""
+
+
+_Dumper.add_implicit_resolver("tag:yaml.org,2002:float", NUMBER, list("+-.0123456789"))
+
+
+def write_evidence(folder: Path, evidence: Evidence, screen: Screen) -> Sequence[str]:
     """Write all of it, requests and journal apart.
+
+    Returns:
+        The files that were withheld, see :func:`write_json`; nobody can judge them again.
 
     Raises:
         EvidenceLost: something could not be written; what is there proves nothing.
     """
     evidence = _screened_outputs(evidence, screen)
-    write_json(folder / FILES, [forms.change_form(c) for c in evidence.changes], screen)
-    write_json(folder / PROCESSES, forms.processes_form(evidence.processes), screen)
-    write_json(folder / NETWORK, forms.network_form(evidence.network), screen)
     write_bytes(folder / "stdout", evidence.stdout.data + _cut_notice(evidence.stdout))
     write_bytes(folder / "stderr", evidence.stderr.data + _cut_notice(evidence.stderr))
     names = {
@@ -54,7 +64,13 @@ def write_evidence(folder: Path, evidence: Evidence, screen: Screen) -> None:
     }
     for key, data in evidence.contents.items():
         write_bytes(folder / names[key], screen.screen(data)[0])
-    write_json(folder / EVIDENCE, forms.rest_form(evidence, names), screen)
+    documents = {
+        FILES: [forms.change_form(change) for change in evidence.changes],
+        PROCESSES: forms.processes_form(evidence.processes),
+        NETWORK: forms.network_form(evidence.network),
+        EVIDENCE: forms.rest_form(evidence, names),
+    }
+    return [name for name, form in documents.items() if not write_json(folder / name, form, screen)]
 
 
 def load_evidence(folder: Path) -> Evidence:
@@ -63,16 +79,16 @@ def load_evidence(folder: Path) -> Evidence:
     Raises:
         EvidenceLost: a file is missing or not what it should be.
     """
-    rest = read_json(folder / EVIDENCE)
+    read = {name: read_document(folder / name) for name in (EVIDENCE, FILES, PROCESSES, NETWORK)}
     try:
         stored = forms.Stored(
-            files=read_json(folder / FILES),
-            processes=read_json(folder / PROCESSES),
-            network=read_json(folder / NETWORK),
-            rest=rest,
+            files=read[FILES],
+            processes=read[PROCESSES],
+            network=read[NETWORK],
+            rest=read[EVIDENCE],
             requests=_read_requests(folder / REQUESTS),
             outputs={name: _read_bytes(folder / name) for name in ("stdout", "stderr")},
-            contents=_read_contents(folder, rest),
+            contents=_read_contents(folder, read[EVIDENCE]),
         )
         return forms.evidence_of(stored)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -85,17 +101,18 @@ def write_case(folder: Path, document: Mapping[str, Any], screen: Screen) -> Non
     Raises:
         EvidenceLost: it could not be written.
     """
-    text = yaml.dump(
-        dict(document), Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=100
-    )
+    text = yaml.dump(dict(document), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
     write_bytes(folder / CASE, screen.screen(text.encode())[0])
 
 
-def write_json(path: Path, value: object, screen: Screen) -> None:
+def write_json(path: Path, value: object, screen: Screen) -> bool:
     """Write a document: each string screened, and the whole again.
 
     A secret that was cut up over several strings would show only in the whole; there is no
     form that keeps both the document and the secret out, so the document is withheld.
+
+    Returns:
+        Whether the document was written and not withheld.
 
     Raises:
         EvidenceLost: it could not be written.
@@ -106,6 +123,7 @@ def write_json(path: Path, value: object, screen: Screen) -> None:
     if marks:
         data = json.dumps({"withheld": marks}).encode() + b"\n"
     write_bytes(path, data)
+    return not marks
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -130,8 +148,21 @@ def read_json(path: Path) -> Any:
     """
     try:
         return json.loads(_read_bytes(path))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise EvidenceLost(f"{path} is no JSON: {error}") from error
+
+
+def read_document(path: Path) -> Any:
+    """A document of the evidence, which is in the form that is published for it.
+
+    Raises:
+        EvidenceLost: it is not, or cannot be read.
+    """
+    document = read_json(path)
+    if path.name != FILES:
+        check_schema(document, path.name)
+    refuse_unlike(path.name, document)
+    return document
 
 
 def _read_bytes(path: Path) -> bytes:
@@ -177,8 +208,6 @@ def _read_contents(folder: Path, rest: Any) -> Mapping[tuple[Root, str], bytes]:
 
 
 def _read_requests(path: Path) -> tuple[Request, ...]:
-    if not path.exists():
-        return ()
     lines = [json.loads(line) for line in _read_bytes(path).splitlines()]
     requests = [
         Request(**{**line, "headers": dict(line["headers"]), "secrets": tuple(line["secrets"])})

@@ -85,6 +85,7 @@ def judge_run(
     *,
     interrupted: bool = False,
     unsealed: bool = False,
+    differs: bool = False,
     fail_on: Collection[FailOn] = (),
     toothless: Collection[str] = (),
 ) -> RunVerdict:
@@ -94,6 +95,7 @@ def judge_run(
         outcomes: every trial, repeats one by one.
         interrupted: the user stopped the run.
         unsealed: something could not be sealed.
+        differs: judged again, a trial came to another verdict than the one on record.
         fail_on: what is to count as failed; can only raise the exit code.
         toothless: cases and sabotages that were to show teeth and cannot; each counts as failed.
     """
@@ -113,7 +115,7 @@ def judge_run(
             outcomes,
             [*weights, *(Verdict.FAILED for _ in toothless)],
             interrupted=interrupted,
-            unsealed=unsealed,
+            spoilt=unsealed or differs,
         ),
         weights=tuple(weights),
         flaky=flaky(outcomes),
@@ -133,11 +135,11 @@ def _exit_code(
     weights: Sequence[Verdict | None],
     *,
     interrupted: bool,
-    unsealed: bool,
+    spoilt: bool,
 ) -> int:
     if interrupted:
         return INTERRUPTED
-    if unsealed:
+    if spoilt:
         return NOT_SEALED
     counted = [weight for weight in weights if weight is not None]
     if counted:

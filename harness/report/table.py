@@ -18,7 +18,7 @@ from rich.text import Text
 
 Document = Mapping[str, Any]
 
-_STYLES = {
+STYLES = {
     "passed": "green",
     "failed": "bold red",
     "timed_out": "bold red",
@@ -50,15 +50,7 @@ def print_run(
         suite: the suite, where it was part of the run.
         width: in columns; by default the terminal's, else ``$COLUMNS``, else wide.
     """
-    terminal = out.isatty()
-    console = Console(
-        file=out,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        color_system="auto" if terminal and not os.environ.get("NO_COLOR") else None,
-        width=width or (None if terminal else _width()),
-    )
+    console = console_for(out, width)
     if console.width < _NARROW:
         for trial in run["trials"]:
             console.print(_block(trial))
@@ -68,6 +60,19 @@ def print_run(
         console.print(line)
 
 
+def console_for(out: IO[str], width: int | None = None) -> Console:
+    """What writes to ``out`` as :func:`print_run` does."""
+    terminal = out.isatty()
+    return Console(
+        file=out,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        color_system="auto" if terminal and not os.environ.get("NO_COLOR") else None,
+        width=width or (None if terminal else _width()),
+    )
+
+
 def _width() -> int:
     columns = os.environ.get("COLUMNS", "")
     return int(columns) if columns.isdigit() and int(columns) > 0 else _PLAIN_WIDTH
@@ -75,22 +80,22 @@ def _width() -> int:
 
 def _block(trial: Document) -> Text:
     """A trial for a narrow terminal: no columns, so that no id is broken up."""
-    text = _plain(trial["verdict"], _STYLES[trial["verdict"]])
-    text.append_text(_plain("".join(f", {mark}" for mark in _marks(trial)), "cyan"))
-    text.append_text(_plain(f" {trial['dir'] or trial['id']}"))
+    text = plain(trial["verdict"], STYLES[trial["verdict"]])
+    text.append_text(plain("".join(f", {mark}" for mark in _marks(trial)), "cyan"))
+    text.append_text(plain(f" {trial['dir'] or trial['id']}"))
     return text.append("\n  ").append_text(_why(trial))
 
 
 def _why(trial: Document) -> Text:
     """The message, and beneath it what else broke; none of it is left to be looked up."""
-    why = _plain(trial["message"])
+    why = plain(trial["message"])
     first = True
     for broken in trial["broke"]:
         told = first and trial["message"].startswith(f"{broken['id']}: ")
         first = first and not told
         if not told:
             line = f"{broken['id']}: expected {broken['expected']}; saw {broken['seen']}"
-            why.append("\n").append_text(_plain(" ".join(line.split())))
+            why.append("\n").append_text(plain(" ".join(line.split())))
     return why
 
 
@@ -107,14 +112,14 @@ def _row(trial: Document) -> tuple[Text, Text, Text, Text, Text]:
     subject, sandbox = trial["subject"], trial["sandbox"]
     why = _why(trial)
     if trial["verdict"] != "passed" or trial["weighs"] != "passed":
-        why.append("\n").append_text(_plain(", ".join(trial["reasons"]), "dim"))
-    verdict = _plain(trial["verdict"], _STYLES[trial["verdict"]])
+        why.append("\n").append_text(plain(", ".join(trial["reasons"]), "dim"))
+    verdict = plain(trial["verdict"], STYLES[trial["verdict"]])
     for mark in _marks(trial):
-        verdict.append("\n").append_text(_plain(mark, "cyan"))
+        verdict.append("\n").append_text(plain(mark, "cyan"))
     return (
-        _plain(trial["dir"] or trial["id"]),
-        _plain(_subject(subject)),
-        _plain(" ".join(filter(None, (sandbox["backend"], sandbox["grade"]))) or "-"),
+        plain(trial["dir"] or trial["id"]),
+        plain(_subject(subject)),
+        plain(" ".join(filter(None, (sandbox["backend"], sandbox["grade"]))) or "-"),
         verdict,
         why,
     )
@@ -137,7 +142,7 @@ def summary(run: Document, suite: OfSuite | None = None) -> list[Text]:
     """How many came to what, what that is of the suite, and the exit code."""
     counts = run["counts"]
     line = Text()
-    for verdict, style in _STYLES.items():
+    for verdict, style in STYLES.items():
         if counts[verdict]:
             line.append(f"{counts[verdict]} {verdict}  ", style)
     marks = [f"{counts[mark]} {mark}" for mark in _MARKS if counts[mark]]
@@ -148,7 +153,7 @@ def summary(run: Document, suite: OfSuite | None = None) -> list[Text]:
         passed = len(_passed_cases(run) & suite.cases)
         written = f"{len(suite.cases)} of {suite.total} checks are written"
         lines.append(Text(f"suite: {written}, {passed} passed"))
-    lines.append(_plain(_conclusion(run), "bold"))
+    lines.append(plain(_conclusion(run), "bold"))
     return lines
 
 
@@ -167,5 +172,6 @@ def _passed_cases(run: Document) -> frozenset[str]:
     return frozenset(case for case, good in passed.items() if good)
 
 
-def _plain(text: str, style: str = "") -> Text:
+def plain(text: str, style: str = "") -> Text:
+    """Text as it stands: no markup, and no control character."""
     return Text("".join(c if c.isprintable() else "\ufffd" for c in text), style)

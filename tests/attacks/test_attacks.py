@@ -51,6 +51,7 @@ def test_it_ends_as_it_must(attack, folder):
     assert_ends_as_it_must(attack, tried(attack, folder))
 
 
+@pytest.mark.tampers
 @EVERY
 def test_it_passes_where_its_defence_is_gone(attack, folder, monkeypatch):
     attack.weaken(monkeypatch, folder)

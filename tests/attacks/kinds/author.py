@@ -47,7 +47,9 @@ def _forgets(words: str):
 
 def _facts(**known: Any) -> Weaken:
     """A judge who takes some facts for granted."""
-    return wrapped("harness.trial:Facts", lambda made: lambda **facts: made(**{**facts, **known}))
+    return wrapped(
+        "harness.judge.facts:Facts", lambda made: lambda **facts: made(**{**facts, **known})
+    )
 
 
 def _case(*words: str, **parts: Any) -> Case:

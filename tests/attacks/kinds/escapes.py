@@ -55,7 +55,7 @@ def by_junit(seen: Seen) -> str:
     return "failed" if report.get("failures") != "0" else PASSED
 
 
-_RAW_TABLE = replaced("harness.report.table:_plain", lambda text, style="": _Raw(text, style))
+_RAW_TABLE = replaced("harness.report.table:plain", lambda text, style="": _Raw(text, style))
 _RAW_JUNIT = replaced("harness.report.junit:_safe", lambda text: text)
 
 

@@ -19,7 +19,7 @@ from docker.errors import ImageNotFound
 from docker.types import HostConfig
 
 from harness import cli
-from harness.record import code_digest
+from harness.code import code_digest
 from tests.conformance.conftest import ENGINE_WANTED
 from tests.conformance.containers import found
 from tests.conformance.gaps import GAPS
@@ -28,7 +28,7 @@ from tests.house.checkout import ROOT
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(240), pytest.mark.xdist_group("image")]
 
 PROFILE = ROOT / "sandboxes/nest.json"
-DIGEST = "from harness.record import code_digest; print(code_digest())"
+DIGEST = "from harness.code import code_digest; print(code_digest())"
 
 
 @pytest.fixture(scope="module")

@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from harness.evidence.model import FaultRecord, Output
-from harness.judge.judging import judge_trial
-from harness.trial import facts
+from harness.judge.facts import facts_of
+from harness.judge.judging import Kind, judge_trial
 from tests.unit.oracles.making import ran
 
-CASE = SimpleNamespace(secrets=(), stimulus=(), expect=(), leftover=False)
-TRIAL: Any = SimpleNamespace(case=CASE, kind="trial")
+CASE: Any = SimpleNamespace(secrets=(), stimulus=(), expect=(), leftover=False)
 MISSED = FaultRecord("cut", "network.cut", armed=True, landed=False, count=0, proof="nobody came")
 
 
@@ -31,7 +30,7 @@ MISSED = FaultRecord("cut", "network.cut", armed=True, landed=False, count=0, pr
 def test_a_fault_that_missed_is_told_with_the_last_word(ended_by, code, stderr, said):
     seen = ran(faults=[MISSED], ended_by=ended_by, exit_code=code, stderr=Output(data=stderr))
 
-    message = judge_trial(facts(TRIAL, seen, [])).message
+    message = judge_trial(facts_of(CASE, Kind.TRIAL, seen, [])).message
 
     assert "did not land: nobody came" in message
     assert message.endswith(said) or (said == "nobody came" and "subject" not in message)
@@ -40,6 +39,6 @@ def test_a_fault_that_missed_is_told_with_the_last_word(ended_by, code, stderr, 
 def test_where_only_the_first_bytes_were_kept_no_line_is_the_last():
     seen = ran(faults=[MISSED], exit_code=3, stderr=Output(data=b"one\ntwo", capped=True))
 
-    message = judge_trial(facts(TRIAL, seen, [])).message
+    message = judge_trial(facts_of(CASE, Kind.TRIAL, seen, [])).message
 
     assert message.endswith("; the subject ended with exit code 3")

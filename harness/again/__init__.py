@@ -1,0 +1,1 @@
+"""Stored trials once more: judged again out of their files, or run again by their schedule."""

@@ -1,0 +1,114 @@
+"""Which trials a folder holds: the folder of a run, or of a single trial."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness.conclude import LOG, RUN
+from harness.errors import EvidenceLost, UsageError
+from harness.evidence import store
+from harness.evidence.planned import check_schema
+from harness.evidence.published import refuse_unlike
+from harness.journal import NAME, read_journal
+from harness.judge.exitcode import FailOn
+from harness.judge.judging import Kind
+
+TRIALS = "trials"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A trial that a folder tells of.
+
+    Attributes:
+        id: of the trial; empty where only its own folder was named, which may be called anything.
+        dir: its folder, relative to the one that was named; empty where it never began.
+        entry: what ``run.json`` says of it; empty where that says nothing.
+    """
+
+    id: str
+    dir: str
+    entry: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> Kind:
+        """What it was for, as ``run.json`` has it."""
+        return Kind(self.entry.get("kind", Kind.TRIAL))
+
+
+@dataclass(slots=True)
+class RunFolder:
+    """The folder that was named.
+
+    Attributes:
+        folder: itself, absolute.
+        trials: those of ``run.json`` in its order, then those that it does not tell of.
+        document: ``run.json``; empty where there is none, as for a single trial.
+        known: whether known defects were marked in the run.
+        fail_on: what was to count as failed in it.
+        problems: what is wrong with the record of the run, in words.
+    """
+
+    folder: Path
+    trials: Sequence[Listed] = ()
+    document: Mapping[str, Any] = field(default_factory=dict)
+    known: bool = True
+    fail_on: Sequence[FailOn] = ()
+    problems: list[str] = field(default_factory=list)
+
+
+def read_run(folder: Path) -> RunFolder:
+    """What a folder holds.
+
+    Raises:
+        UsageError: it is neither that of a run nor that of a trial.
+    """
+    folder = folder.resolve()
+    if (folder / NAME).is_file() or (folder / store.VERDICT).is_file():
+        return RunFolder(folder, [Listed("", ".")])
+    if not (folder / RUN).is_file() and not (folder / TRIALS).is_dir():
+        raise UsageError(f"{folder} holds no evidence; name the folder of a run or of a trial")
+    run = RunFolder(folder)
+    try:
+        run.document = _document(folder)
+        run.known, run.fail_on = _options(folder)
+    except EvidenceLost as error:
+        run.problems.append(str(error))
+    run.trials = list(_listed(run))
+    return run
+
+
+def _document(folder: Path) -> Mapping[str, Any]:
+    document = store.read_json(folder / RUN)
+    check_schema(document, RUN)
+    refuse_unlike(RUN, document, "run")
+    return dict(document)
+
+
+def _options(folder: Path) -> tuple[bool, Sequence[FailOn]]:
+    """How the run's trials weighed, as the run's log begins with it."""
+    try:
+        started = read_journal(folder / LOG)[0]
+        return started.get("known", True), [FailOn(word) for word in started.get("fail_on", ())]
+    except (LookupError, TypeError, ValueError) as error:
+        raise EvidenceLost(f"{LOG} does not say how the run was started: {error!r}") from error
+
+
+def _listed(run: RunFolder) -> Iterator[Listed]:
+    told = set()
+    for entry in run.document.get("trials", ()):
+        if entry["dir"]:
+            told.add(entry["id"])
+        if entry["dir"] not in ("", f"{TRIALS}/{Path(entry['id']).name}"):
+            run.problems.append(f"{RUN} puts the trial {entry['id']} into {entry['dir']}")
+        else:
+            yield Listed(entry["id"], entry["dir"], entry)
+    folders = (run.folder / TRIALS).glob("*") if (run.folder / TRIALS).is_dir() else ()
+    for path in sorted(folders):
+        if path.name not in told:
+            if run.document:
+                run.problems.append(f"{RUN} does not tell of {TRIALS}/{path.name}")
+            yield Listed(path.name, f"{TRIALS}/{path.name}")

@@ -1,0 +1,116 @@
+"""What ``shakeout judge`` found, as a document and as a table for people."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import IO, Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from harness import __version__
+from harness.again.rejudge import Rejudged
+from harness.again.run_folder import RunFolder
+from harness.code import code_digest
+from harness.evidence.forms import SCHEMA
+from harness.judge.exitcode import FailOn, judge_run
+from harness.report.table import STYLES, console_for, plain
+from verifiers.verdicts import Verdict
+
+Document = Mapping[str, Any]
+
+_NOT_SEALED = "the evidence is not sealed: nothing shows that it is what the run wrote"
+
+
+def rejudged_document(
+    run: RunFolder, trials: Sequence[Rejudged], fail_on: Collection[FailOn]
+) -> dict[str, Any]:
+    """Everything that was found; its ``exit`` is the process's exit code."""
+    whole = judge_run(
+        [trial.outcome for trial in trials],
+        differs=bool(run.problems) or any(trial.differences for trial in trials),
+        fail_on=fail_on,
+        toothless=run.document.get("toothless", ()),
+    )
+    return {
+        "schema": SCHEMA,
+        "exit": whole.exit,
+        "verdict": whole.verdict.value,
+        "reasons": list(whole.reasons),
+        "folder": str(run.folder),
+        "seal": {"state": "none", "problems": []},
+        "problems": list(run.problems),
+        "harness": {"version": __version__, "digest": code_digest()},
+        "trials": [
+            _trial(trial, weight, flaky=trial.group in whole.flaky)
+            for trial, weight in zip(trials, whole.weights, strict=True)
+        ],
+    }
+
+
+def _trial(trial: Rejudged, weight: Verdict | None, *, flaky: bool) -> dict[str, Any]:
+    version, digest = trial.harness
+    return {
+        "id": trial.id,
+        "dir": trial.dir,
+        "kind": trial.kind.value,
+        "stored": {"verdict": trial.stored, "reasons": list(trial.stored_reasons)},
+        "verdict": trial.judged.verdict.value,
+        "reasons": list(trial.judged.reasons),
+        "message": trial.judged.message,
+        "same": not trial.differences,
+        "differences": list(trial.differences),
+        "known": trial.known.mark.value if trial.known else None,
+        "quarantined": trial.quarantined,
+        "flaky": flaky,
+        "weighs": None if weight is None else weight.value,
+        "harness": {"version": version, "digest": digest},
+    }
+
+
+def print_rejudged(document: Document, out: IO[str], width: int | None = None) -> None:
+    """Write the table, what differs, and how it ended.
+
+    Args:
+        document: what was found.
+        out: where to.
+        width: as for :func:`~harness.report.table.print_run`.
+    """
+    console = console_for(out, width)
+    if document["trials"]:
+        console.print(_table(document["trials"]))
+    for line in _lines(document):
+        console.print(line)
+
+
+def _table(trials: Sequence[Document]) -> Table:
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    for heading in ("evidence", "on record", "judged now", "same", "why"):
+        table.add_column(heading, overflow="fold", ratio=3 if heading == "why" else None)
+    for trial in trials:
+        stored = trial["stored"]["verdict"]
+        same = Text("yes") if trial["same"] else Text("NO", "bold red")
+        table.add_row(
+            plain(trial["id"]),
+            plain(stored or "nothing", STYLES.get(stored, "bold red")),
+            plain(trial["verdict"], STYLES[trial["verdict"]]),
+            same,
+            Text("\n").join(map(plain, [trial["message"], *trial["differences"]])),
+        )
+    return table
+
+
+def _lines(document: Document) -> list[Text]:
+    lines = [plain(problem, "bold red") for problem in document["problems"]]
+    lines.append(plain(_NOT_SEALED, "yellow"))
+    ours = document["harness"]["digest"]
+    for version, digest in dict.fromkeys(
+        (trial["harness"]["version"], trial["harness"]["digest"]) for trial in document["trials"]
+    ):
+        if digest and digest != ours:
+            lines.append(plain(f"the evidence is of another Shakeout: {version}, {digest}"))
+    same = sum(trial["same"] for trial in document["trials"])
+    lines.append(plain(f"{same} of {len(document['trials'])} verdicts are those on record"))
+    lines.append(plain(f"verdict {document['verdict']}, exit code {document['exit']}", "bold"))
+    return lines

@@ -1,0 +1,225 @@
+"""``shakeout judge``: the verdicts on record, out of the files alone, and nothing forged passes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness import cli
+from tests.functional.run.conftest import Bench
+
+Judge = Callable[[Path], tuple[int, Mapping[str, Any]]]
+
+CASES = {
+    "fine": """\
+        subject: {command: [sh, -c, "curl -s model:8080/v1/models >/dev/null; echo out; echo 42 > report.txt"]}
+        expect:
+          - {exit: 0}
+          - {file: {path: report.txt, equals: "42\\n"}}
+          - {requests: {exactly: 1, kind: probe}}
+          - {output: {matches: out}}
+        """,
+    "harmful": """\
+        subject: {command: [sh, -c, "rm ~/dear.txt"]}
+        home: {dear.txt: dear}
+        expect: [{home: untouched}]
+        """,
+    "lacking": """\
+        subject: {command: [nowhere]}
+        expect: [{exit: 0}]
+        """,
+    "known": """\
+        subject: {command: [sh, -c, "exit 3"]}
+        expect: [{exit: 0}]
+        known:
+          - {subject: command, version: "==0", breaks: [exit], because: x, since: 2026-11-30}
+        """,
+    "controlled": """\
+        subject: {command: [curl, -sf, "http://upstream/"]}
+        services: {http: {upstream: [{on: GET /, reply: {body: fine}}]}}
+        faults: [{id: bad, fault: upstream.status, with: {service: upstream, status: 500}}]
+        expect: [{output: {matches: fine}}]
+        """,
+}
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of all cases, made once; tests work on copies of it."""
+    bench = Bench(tmp_path_factory.mktemp("judge"))
+    cases = [bench.case(name, text) for name, text in CASES.items()]
+    ran = bench("run", *cases, "--control", "--out", "run", "--json")
+    assert ran.code == 1, ran.err
+    return bench.folder / "run"
+
+
+@pytest.fixture
+def run(original: Path, shakeout: Bench) -> Path:
+    """A copy of it."""
+    return shutil.copytree(original, shakeout.folder / "copied")
+
+
+@pytest.fixture
+def judge(capsys, monkeypatch, tmp_path: Path) -> Judge:
+    """Judge a folder again, in this process; gives the exit code and what it says as JSON."""
+    monkeypatch.setenv("SHAKEOUT_STATE", str(tmp_path / "state"))
+
+    def judge(folder: Path) -> tuple[int, Mapping[str, Any]]:
+        code = cli.main(["judge", str(folder), "--json"])
+        return code, json.loads(capsys.readouterr().out)
+
+    return judge
+
+
+def test_a_copy_gives_the_verdicts_and_the_exit_code_of_the_run(run: Path, judge: Judge):
+    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    document = json.loads((run / "run.json").read_text())
+
+    code, again = judge(run)
+
+    assert (code, again["exit"]) == (document["exit"], document["exit"])
+    assert again["verdict"] == document["verdict"]
+    for then, now in zip(document["trials"], again["trials"], strict=True):
+        assert now["same"], now
+        for key in ("id", "kind", "verdict", "reasons", "weighs", "message"):
+            assert now[key] == then[key]
+        assert now["known"] == (then["known"] and then["known"]["mark"])
+    kinds = {
+        (trial["id"].split(".")[0], trial["kind"]): trial["verdict"] for trial in again["trials"]
+    }
+    assert kinds["controlled", "trial"] == "failed"
+    assert kinds["controlled", "control"] == "passed"
+    assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
+
+
+def test_the_folder_of_one_trial_is_judged_by_itself_under_any_name(run: Path, shakeout: Bench):
+    (folder,) = run.glob("trials/fine.*bubblewrap")
+    alone = shutil.copytree(folder, shakeout.folder / "alone")
+
+    told = shakeout("judge", alone, PATH="/nowhere", DOCKER_HOST="unix:///nowhere.sock")
+
+    assert told.code == 0, told.err
+    assert "not sealed" in told.out
+    assert "1 of 1 verdicts are those on record" in told.out
+
+
+def test_what_the_run_let_pass_is_weighed_as_in_the_run(run: Path, shakeout: Bench):
+    (folder,) = run.glob("trials/known.*bubblewrap")
+
+    assert shakeout("judge", folder).code == 0
+    assert shakeout("judge", folder, "--no-known").code == 1
+    assert shakeout("judge", folder, "--fail-on", "known").code == 1
+
+
+def test_a_folder_without_evidence_is_bad_usage(shakeout: Bench):
+    ran = shakeout("judge", shakeout.folder / "nothing")
+
+    assert ran.code == 2
+    assert "holds no evidence" in ran.err
+
+
+Forge = Callable[[Path], None]
+
+
+def edit(name: str, old: str, new: str) -> Forge:
+    def forge(folder: Path) -> None:
+        text = (folder / name).read_text()
+        assert old in text
+        (folder / name).write_text(text.replace(old, new))
+
+    return forge
+
+
+def remove(name: str) -> Forge:
+    return lambda folder: (folder / name).unlink()
+
+
+def shorten(name: str) -> Forge:
+    def forge(folder: Path) -> None:
+        lines = (folder / name).read_bytes().splitlines(keepends=True)
+        (folder / name).write_bytes(b"".join(lines[:-1]))
+
+    return forge
+
+
+FORGED = {
+    "another exit code": edit("evidence.json", '"exit_code": 0', '"exit_code": 9'),
+    "no request": shorten("requests.jsonl"),
+    "no requests": remove("requests.jsonl"),
+    "no case": remove("case.yaml"),
+    "another case": edit("case.yaml", "exit: 0", "exit: 1"),
+    "an expectation less": edit("case.yaml", "- exit: 0\n", ""),
+    "no case any more": edit("case.yaml", "exit: 0", "exits: 0"),
+    "no evidence": remove("evidence.json"),
+    "no output": remove("stdout"),
+    "no verdict": remove("verdict.json"),
+    "another verdict": edit("verdict.json", '"verdict": "passed"', '"verdict": "error"'),
+    "no journal": remove("journal.jsonl"),
+    "a journal cut short": shorten("journal.jsonl"),
+    "a journal of another trial": edit("journal.jsonl", '"trial": "fine', '"trial": "else'),
+    "a trouble more": edit("journal.jsonl", '"frozen"', '"trouble"'),
+    "a number for a name": edit("evidence.json", '"left": 0', '"left": "none"'),
+    "a form to come": edit("evidence.json", '"schema": 1', '"schema": 2'),
+    "no form at all": edit("verdict.json", '"schema": 1', '"schema": true'),
+    "no changes": remove("files.json"),
+}
+
+
+@pytest.mark.tampers
+@pytest.mark.parametrize("forge", FORGED.values(), ids=FORGED)
+def test_what_does_not_fit_together_is_said_and_never_passes(forge: Forge, run: Path, judge: Judge):
+    (folder,) = run.glob("trials/fine.*bubblewrap")
+    forge(folder)
+
+    for named in (run, folder):
+        code, again = judge(named)
+        trial = next(t for t in again["trials"] if t["dir"] in (".", f"trials/{folder.name}"))
+        assert code == 4, again
+        assert trial["verdict"] != "passed"
+        assert "evidence-lost" in trial["reasons"]
+
+
+@pytest.mark.tampers
+def test_a_form_that_is_to_come_is_told_as_such(run: Path, shakeout: Bench):
+    (folder,) = run.glob("trials/fine.*bubblewrap")
+    edit("evidence.json", '"schema": 1', '"schema": 2')(folder)
+
+    assert "evidence.json has schema 2, this Shakeout reads 1" in shakeout("judge", folder).out
+
+
+@pytest.mark.tampers
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"dir": "trials/harmful.command.bubblewrap"', '"dir": ""'),
+        ('"dir": "trials/harmful.command.bubblewrap"', '"dir": "trials/fine.command.bubblewrap"'),
+        ('"id": "harmful.command.bubblewrap"', '"id": "fine.command.bubblewrap"'),
+        ('"verdict": "failed"', '"verdict": "passed"'),
+        ('"schema": 1', '"schema": 7'),
+    ],
+)
+def test_a_forged_record_of_the_run_hides_no_trial(old: str, new: str, run: Path, judge: Judge):
+    edit("run.json", old, new)(run)
+
+    code, again = judge(run)
+
+    assert code == 4
+    assert again["problems"] or not all(trial["same"] for trial in again["trials"])
+    assert any("broke:home" in trial["reasons"] for trial in again["trials"])
+
+
+@pytest.mark.tampers
+@pytest.mark.parametrize("name", ["run.json", "log.jsonl"])
+def test_a_run_whose_record_is_gone_is_no_whole_run(name: str, run: Path, judge: Judge):
+    (run / name).unlink()
+
+    code, again = judge(run)
+
+    assert code == 4
+    assert name in " ".join(again["problems"])
+    assert len(again["trials"]) == 2 * len(CASES)
