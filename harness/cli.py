@@ -28,6 +28,7 @@ _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.
 #: The verbs, in the order of ``--help``; a verb's module has its name.
 VERBS: Mapping[str, str] = {
     "run": "run cases and judge them by evidence",
+    "teeth": "show that each case can fail: remove what it tests, and see it break",
     "check": "say whether case files are valid, and where they are not",
     "list": "list cases",
     "new": "write a first case that runs",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from harness.commands.answers import printable
@@ -20,8 +20,16 @@ LOG = "log.jsonl"
 RUN = "run.json"
 
 
+More = Callable[[Document], Mapping[str, bytes]]
+
+
 def conclude(
-    folder: Path, log: Journal, course: Course, trials: Sequence[TrialRecord], marks: Marks
+    folder: Path,
+    log: Journal,
+    course: Course,
+    trials: Sequence[TrialRecord],
+    marks: Marks,
+    more: More | None = None,
 ) -> Document:
     """Judge the run, write ``run.json`` and what other programs read of it, close the log.
 
@@ -31,6 +39,7 @@ def conclude(
         course: how it went.
         trials: what became of each.
         marks: what to mark.
+        more: makes further files of the document, by name.
 
     Returns:
         What ``run.json`` says; its ``exit`` is the run's exit code.
@@ -38,6 +47,8 @@ def conclude(
     document = run_document(run_record(course, trials, marks))
     log.write("ended", exit=document["exit"], verdict=document["verdict"])
     write_reports(folder, document)
+    for name, data in more(document).items() if more else ():
+        (folder / name).write_bytes(data)
     (folder / RUN).write_text(json.dumps(document, indent=1) + "\n", "utf-8")
     _write_page(folder, log, document)
     log.close()

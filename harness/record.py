@@ -45,13 +45,23 @@ class Marks:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How the run went: its id, its seed, when it started, and whether it was interrupted."""
+    """How the run went.
+
+    Attributes:
+        run: its id.
+        seed: of everything chosen by chance.
+        started: RFC 3339, UTC.
+        selected: number of cases.
+        interrupted: whether the user stopped it.
+        toothless: cases and sabotages that were to show teeth and cannot.
+    """
 
     run: str
     seed: int
     started: str
     selected: int
     interrupted: bool
+    toothless: Sequence[str] = ()
 
 
 def trial_records(
@@ -89,6 +99,7 @@ def run_record(course: Course, trials: Sequence[TrialRecord], marks: Marks) -> R
         trials=trials,
         interrupted=course.interrupted,
         fail_on=marks.fail_on,
+        toothless=course.toothless,
     )
 
 

@@ -153,21 +153,22 @@ QUARANTINE: Schema = record(
 )
 
 SABOTAGE: Schema = listing(
-    "protections to remove: each must break exactly the expectations it names; checked and "
-    "carried, but nothing runs them yet: shakeout teeth is to come",
+    "protections to remove from the copy of the subject, one at a time: shakeout teeth runs the "
+    "case without each, and it must break exactly the expectations that are named; one that "
+    "changes nothing is an error",
     record(
         "one sabotage: a patch with drop, value or with; another subject; or a changed file",
         {
             "name": text("its name, unique in the case", title="name", pattern=CASE_ID),
             "breaks": listing("ids of the expectations it breaks", text("an id"), minItems=1),
             "patch": text(
-                "what to replace, as module:qualname",
+                "what to replace in a Python subject, as module:qualname, when it is imported",
                 title="place in the code",
                 pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$",
                 examples=["runtime.recovery.guard:TABLE"],
             ),
-            "drop": text("with patch: a key to drop from it"),
-            "value": {"description": "with patch: the value to put there"},
+            "drop": text("with patch: a key or an element to drop from it"),
+            "value": {"description": "with patch: another value to put there"},
             "with": text(
                 "with patch: the function to put there, as file.py:function",
                 title="function",
@@ -179,7 +180,12 @@ SABOTAGE: Schema = listing(
             ),
             "change": record(
                 "a file of the subject with other content",
-                {"path": text("which", minLength=1), "content": text("its new text")},
+                {
+                    "path": text(
+                        "which: in a mount, in the workspace, or ~/… in the home", minLength=1
+                    ),
+                    "content": text("its new text"),
+                },
                 ("path", "content"),
             ),
         },

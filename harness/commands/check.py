@@ -1,8 +1,8 @@
 """``shakeout check``: say whether case files are valid, and everything that is wrong.
 
 Beyond what makes a case loadable, its programs must be there as far as that can be told without
-a sandbox, a case of the suite must have a sabotage, and one of the suite or of ``agents/`` that
-injects no fault must say what its clean control does instead.
+a sandbox, a case of the suite or of a pack must have a sabotage, and one of the suite or of
+``agents/`` that injects no fault must say what its clean control does instead.
 """
 
 from __future__ import annotations
@@ -67,13 +67,19 @@ def _incomplete(cases: Iterable[Case], found: Found) -> Iterator[CaseError]:
     for case in cases:
         yield from wrong_programs(case)
         in_suite = case.source.resolve() in found.of_suites
-        if in_suite and not case.sabotage:
-            message = "a case of the suite has no sabotage, so nothing shows that it can fail"
+        if (in_suite or _of_pack(case)) and not case.sabotage:
+            of = "the suite" if in_suite else "a pack"
+            message = f"a case of {of} has no sabotage, so nothing shows that it can fail"
             yield CaseError(case.where, message, "write sabotage: [{name: …, breaks: [ID], …}]")
         if (in_suite or _of_agents(case)) and not case.faults and not _controlled(case):
             message = "a case without faults has no script of its own for its clean control"
             hint = "write control: {script: […]} with the harmful step taken out"
             yield CaseError(case.where, message, hint)
+
+
+def _of_pack(case: Case) -> bool:
+    """Whether it is of the agents', or of another pack that comes with the harness."""
+    return _of_agents(case) or case.source.resolve().is_relative_to(cases_folder())
 
 
 def _of_agents(case: Case) -> bool:

@@ -191,7 +191,7 @@ WORDS: Final = (
     Word(
         "sabotage",
         "a protection taken away, to see that exactly the expectations that it names break; "
-        "checked, and not run yet",
+        "shakeout teeth shows it",
         ("sabotaged", "teeth"),
     ),
     Word(

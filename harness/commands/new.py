@@ -37,6 +37,8 @@ workspace:
       import urllib.error
       import urllib.request
 
+      from settings import ATTEMPTS
+
       task, model = sys.argv[1:]
       question = {{"model": "scripted", "messages": [{{"role": "user", "content": task}}]}}
       request = urllib.request.Request(
@@ -44,7 +46,7 @@ workspace:
           json.dumps(question).encode(),
           {{"Content-Type": "application/json"}},
       )
-      for attempt in range(2):
+      for attempt in range(ATTEMPTS):
           try:
               with urllib.request.urlopen(request, timeout=10) as reply:
                   answer = json.load(reply)["choices"][0]["message"]["content"]
@@ -55,6 +57,8 @@ workspace:
           sys.exit("the model did not answer")
       with open("answer.txt", "w") as file:
           file.write(answer + "\\n")
+    settings.py: |
+      ATTEMPTS = 2
 
 # What the model says, turn by turn.
 script:
@@ -80,6 +84,13 @@ control:
     - {{home: untouched}}
     - {{processes: none-left}}
     - {{exit: 0}}
+
+# Its teeth, `shakeout teeth`: without the second attempt it must fail, and in exactly these.
+sabotage:
+  - name: no-second-attempt
+    breaks: [file, requests, exit]
+    patch: "settings:ATTEMPTS"
+    value: 1
 """
 
 
@@ -98,6 +109,7 @@ def run(args: argparse.Namespace) -> int:
     except UsageError as error:
         return refused(error, as_json=False)
     sys.stdout.write(f"{path}: written; try it with: shakeout run {path}\n")
+    sys.stdout.write(f"and see that it can fail: shakeout teeth {path}\n")
     return DONE
 
 

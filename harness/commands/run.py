@@ -6,8 +6,9 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from random import SystemRandom
 from typing import Any
@@ -30,6 +31,7 @@ from harness.progress import Lines
 from harness.record import Course, Marks, trial_records
 from harness.report.table import OfSuite, print_run
 from harness.run import Interrupt, Settings, probe, run_trials
+from harness.sabotage.teeth import Teeth
 from harness.state import cases_folder
 from sandboxes import clock
 from sandboxes.registry import BACKENDS
@@ -40,6 +42,23 @@ _SEEDS = 1 << 32
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
+    choosing(parser)
+    add = parser.add_argument
+    add("--repeat", type=_count, default=1, metavar="N", help="do each trial N times")
+    add("--no-inject", action="store_true", help="arm no fault: every case must be unavailable")
+    add("--control", action="store_true", help="run each case's clean control beside it")
+    add("--no-known", action="store_true", help="let known defects count as failures")
+    add(
+        "--fail-on",
+        action="append",
+        default=[],
+        choices=[f.value for f in FailOn],
+        help="let this count as failed too",
+    )
+
+
+def choosing(parser: argparse.ArgumentParser) -> None:
+    """Add what says which cases run where, and where the evidence goes."""
     add = parser.add_argument
     paths = "cases, folders of cases, suites (default: cases/suite.yaml)"
     add("paths", nargs="*", type=Path, metavar="PATH", help=paths)
@@ -62,20 +81,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="trials at a time (default: one for each processor)",
     )
     add("--seed", type=int, help="of everything chosen by chance; printed, to be repeated")
-    add("--repeat", type=_count, default=1, metavar="N", help="do each trial N times")
     add("--out", metavar="DIR", help="the run's folder; new or empty")
-    add("--json", action="store_true", help="print run.json, and nothing else, on stdout")
-    add("--no-inject", action="store_true", help="arm no fault: every case must be unavailable")
-    add("--control", action="store_true", help="run each case's clean control beside it")
-    add("--no-known", action="store_true", help="let known defects count as failures")
+    add("--json", action="store_true", help="print the JSON document, and nothing else, on stdout")
     add("--written", action="store_true", help="leave out checks of the suite without a case")
-    add(
-        "--fail-on",
-        action="append",
-        default=[],
-        choices=[f.value for f in FailOn],
-        help="let this count as failed too",
-    )
 
 
 def _backend(text: str) -> str:
@@ -94,24 +102,31 @@ def _count(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Load, plan, run, judge, report."""
+    return on_cases(args, _run)
+
+
+def on_cases(
+    args: argparse.Namespace,
+    judge: Callable[[argparse.Namespace, Found, Sequence[Case]], int],
+) -> int:
+    """Load what is chosen and have it judged; gives the exit code, 2 where something is wrong."""
     try:
         found = find(args.paths or [cases_folder() / _SUITE])
         cases = load_cases(found.files)
     except CaseErrors as errors:
         return _refused([error.document() for error in errors.errors], str(errors), args)
     try:
-        return _run(args, found, select(cases, args.expression))
+        return judge(args, found, select(cases, args.expression))
     except UsageError as error:
         place = {"file": "command line", "line": 1, "column": 1, "hint": ""}
         return _refused([{**place, "message": str(error)}], f"shakeout: {error}", args)
 
 
 def _run(args: argparse.Namespace, found: Found, cases: Sequence[Case]) -> int:
-    seed = args.seed if args.seed is not None else SystemRandom().randrange(_SEEDS)
+    seed = seed_of(args)
     chosen = Selection(args.subject, args.sandbox, args.repeat, seed, control=args.control)
     trials = plan(cases, probe(args.sandbox), chosen)
-    refuse_shown(args.out, [source for case in cases for source in case.workspace.mounts])
-    document, folder = _do(args, trials, _missing(found, args), seed, len(cases))
+    document, folder = do(args, trials, missing(found, args), Chosen(seed, cases))
     with suppress(BrokenPipeError):  # whoever reads no further gets the exit code all the same
         if args.json:
             sys.stdout.write((folder / RUN).read_text("utf-8"))
@@ -124,14 +139,33 @@ def _run(args: argparse.Namespace, found: Found, cases: Sequence[Case]) -> int:
     return int(document["exit"])
 
 
-def _do(
-    args: argparse.Namespace,
-    trials: Sequence[Trial],
-    missing: Sequence[Check],
-    seed: int,
-    selected: int,
+def seed_of(args: argparse.Namespace) -> int:
+    """The seed that is asked for, else one by chance."""
+    return args.seed if args.seed is not None else SystemRandom().randrange(_SEEDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a run is of: its seed, its cases, and whether they are to show teeth."""
+
+    seed: int
+    cases: Sequence[Case]
+    teeth: Teeth | None = None
+
+
+def do(
+    args: argparse.Namespace, trials: Sequence[Trial], unwritten: Sequence[Check], chosen: Chosen
 ) -> tuple[Document, Path]:
-    """Run what is planned; gives ``run.json`` and the folder that it is in."""
+    """Run what is planned; gives ``run.json`` and the folder that it is in.
+
+    Args:
+        args: of the command line.
+        trials: as planned.
+        unwritten: checks without a case that are to be reported.
+        chosen: what the run is of.
+    """
+    refuse_shown(args.out, [source for case in chosen.cases for source in case.workspace.mounts])
+    seed, teeth = chosen.seed, chosen.teeth
     name, started = run_id(), clock.stamp()
     folder = open_folder(args.out, name)
     log = Journal(folder / LOG)
@@ -145,13 +179,15 @@ def _do(
         tried = run_trials(trials, settings, log, progress, interrupt)
     finally:
         progress.close()
-    course = Course(name, seed, started, selected, interrupt.event.is_set())
-    records = trial_records(trials, tried, missing, seed, marks)
-    document = conclude(folder, log, course, records, marks)
-    return document, folder
+    records = trial_records(trials, tried, unwritten, seed, marks)
+    toothless = teeth.toothless(records) if teeth else ()
+    stopped = interrupt.event.is_set()
+    course = Course(name, seed, started, len(chosen.cases), stopped, toothless)
+    more = teeth.files if teeth else None
+    return conclude(folder, log, course, records, marks, more), folder
 
 
-def _missing(found: Found, args: argparse.Namespace) -> Sequence[Check]:
+def missing(found: Found, args: argparse.Namespace) -> Sequence[Check]:
     """Checks without a case that are to be reported: none where cases were picked out."""
     return () if args.written or args.expression else found.missing
 

@@ -167,10 +167,13 @@ def _weight(
 
 
 def _weight_of_sabotage(outcome: Outcome) -> Verdict:
-    """A sabotage is caught where exactly what it names broke, and nothing else is the matter."""
+    """A sabotage is caught where exactly what it names broke, and nothing else is the matter.
+
+    But for steps of the script that were left over: what was removed may be why.
+    """
     if outcome.verdict is Verdict.FAILED:
         exactly = Verdict.PASSED if outcome.broken == outcome.breaks else Verdict.FAILED
-        return merge([exactly, *_of_the_rest(outcome)])
+        return merge([exactly, *_of_the_rest(outcome, but=frozenset({Reason.SCRIPT_NOT_FINISHED}))])
     return Verdict.FAILED if outcome.verdict is Verdict.PASSED else outcome.verdict
 
 
@@ -180,8 +183,8 @@ def _beside_the_breaks(outcome: Outcome) -> Verdict | None:
     return merge(verdicts) if verdicts else None
 
 
-def _of_the_rest(outcome: Outcome) -> list[Verdict]:
-    rest = [reason for reason in outcome.reasons if not reason.startswith("broke:")]
+def _of_the_rest(outcome: Outcome, but: Collection[str] = ()) -> list[Verdict]:
+    rest = [r for r in outcome.reasons if not r.startswith("broke:") and r not in but]
     return [Verdict.TIMED_OUT if r == LIMIT else Reason(r).verdict for r in rest]
 
 

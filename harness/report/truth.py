@@ -51,6 +51,7 @@ WEIGHT: Columns = {
 SABOTAGE: Columns = {
     "verdict": tuple(verdict.value for verdict in Verdict),
     "what broke": ("nothing", "exactly what it names", "less", "more"),
+    "script": TRIAL["script"],
     "stages": TRIAL["stages"],
 }
 
@@ -87,15 +88,16 @@ to another verdict than the one on record; else by the worst that a trial weighs
 If every trial is left out, the code is 0 where one of them failed within a known defect, and
 3 otherwise; so is the code of an empty selection. `--fail-on` makes what it names weigh as
 failed, and nothing weigh less. A known defect covers breaks alone: other reasons of the same
-trial still weigh.
+trial still weigh. Where teeth are asked for, a case without a sabotage, and a sabotage that no
+case notices, counts as failed.
 
 """
 
 _SABOTAGED = """
 A sabotaged trial weighs by whether exactly what it names broke, and nothing else is the matter
-with it. One that is unavailable, or in which the sabotage changed nothing, has shown no teeth.
-Off the diagonal of `shakeout teeth --full`, where a sabotage is tried on another case than its own,
-it is left out.
+with it, but for steps of the script that are left over. One that is unavailable, or in which the
+sabotage changed nothing, has shown no teeth. Off the diagonal of `shakeout teeth --full`, where a
+sabotage is tried on another case than its own, it is left out.
 
 """
 
@@ -182,11 +184,12 @@ def _outcome(verdict: Verdict, mark: Mark | None, *, quarantined: bool) -> Outco
 
 
 def _weight_of_sabotage(situation: Situation) -> str | None:
-    verdict, what, stages = situation
+    verdict, what, script, stages = situation
     if (verdict == "failed") == (what == "nothing") or (
-        verdict != "failed" and stages != "went well"
+        verdict != "failed" and (script, stages) != ("played", "went well")
     ):
         return None
+    left = (str(Reason.SCRIPT_NOT_FINISHED),) if script == "left over" else ()
     reasons = {
         "went well": (),
         "lacked something": (str(Reason.NOT_OBSERVED),),
@@ -197,7 +200,7 @@ def _weight_of_sabotage(situation: Situation) -> str | None:
         Outcome(
             "trial",
             Verdict(verdict),
-            reasons[stages],
+            (*left, *reasons[stages]),
             kind=Kind.SABOTAGE,
             breaks=frozenset("ab"),
             broken=frozenset(names[what]),

@@ -8,9 +8,11 @@ from harness.subjects.base import Subject
 from harness.subjects.claude_code import ClaudeCode
 from harness.subjects.codex import Codex
 from harness.subjects.command import Command
+from harness.subjects.shakeout import Shakeout
 
 SUBJECTS: Mapping[str, Subject] = {
     "claude-code": ClaudeCode(),
     "codex": Codex(),
     "command": Command(),
+    "shakeout": Shakeout(),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,11 @@ def test_its_schema_is_closed_and_explains_each_parameter(subject: Subject):
 def test_it_is_missing_with_a_reason_and_a_remedy_where_it_is_not(
     subject: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
+    def nothing(name: str) -> metadata.Distribution:
+        raise metadata.PackageNotFoundError(name)
+
     monkeypatch.setenv("SHAKEOUT_AGENTS", str(tmp_path))
+    monkeypatch.setattr(metadata, "distribution", nothing)
     nowhere = SubjectRef(subject.name, argv=["bin/nothing"] if subject.name == "command" else ())
     found = subject.identify(nowhere, CASE)
     assert isinstance(found, Missing)

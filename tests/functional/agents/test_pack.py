@@ -23,7 +23,6 @@ from harness.subjects import installed
 TOP = Path(__file__).resolve().parents[3]
 PACK = TOP / "cases" / "agents"
 CHECKS = TOP / "cases" / "checks"
-WRITTEN = {path.stem: yaml.safe_load(path.read_text()) for path in sorted(CHECKS.glob("*.yaml"))}
 CASES = {path.stem: yaml.safe_load(path.read_text()) for path in sorted(PACK.glob("*.yaml"))}
 WITH_KNOWN = {name: document for name, document in CASES.items() if "known" in document}
 BOUND = "no-more"
@@ -63,19 +62,21 @@ WORSE = {
 OF_REAL_AGENTS = ("subjects", "known", "control", "sabotage")
 
 
-def shakeout(folder: Path, *words: object) -> Mapping[str, Any]:
-    """Run it; gives its run.json."""
+def shakeout(
+    folder: Path, *words: object, verb: str = "run", seconds: float = 280
+) -> Mapping[str, Any]:
+    """Run it; gives what it prints, its run.json or teeth.json."""
     (folder / "home").mkdir()
     env = {k: v for k, v in os.environ.items() if k in ("PATH", "LANG", "SHAKEOUT_AGENTS")}
     env |= {"HOME": str(folder / "home"), "SHAKEOUT_STATE": str(folder / "state")}
-    argv = [sys.executable, "-m", "harness", "run", "--json", "--out", folder / "out", *words]
+    argv = [sys.executable, "-m", "harness", verb, "--json", "--out", folder / "out", *words]
     done = subprocess.run(
         [str(word) for word in argv],
         cwd=TOP,
         env=env | {"PYTHONPATH": str(TOP)},
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=seconds,
         check=False,
     )
     assert done.stdout, done.stderr
@@ -91,22 +92,41 @@ def broken(trial: Mapping[str, Any]) -> Sequence[str]:
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_a_careless_agent_fails_in_every_case_by_what_the_sabotage_names(tmp_path: Path):
-    assert_each_sabotage_breaks_what_it_names(tmp_path, PACK, CASES)
+    assert_each_sabotage_breaks_what_it_names(tmp_path)
 
 
-@pytest.mark.timeout(300)
-def test_each_sabotage_of_the_checks_breaks_what_it_names(tmp_path: Path):
-    assert_each_sabotage_breaks_what_it_names(tmp_path, CHECKS, WRITTEN)
+@pytest.mark.slow
+@pytest.mark.timeout(580)
+def test_every_check_has_shown_that_it_can_fail(tmp_path: Path):
+    run = shakeout(tmp_path, CHECKS, verb="teeth", seconds=560)
+    assert (run["exit"], run["toothless"]) == (0, []), run
+    assert {sabotage["case"] for sabotage in run["sabotages"]} == {
+        document["case"] for document in map(yaml.safe_load, texts(CHECKS))
+    }
 
 
-def assert_each_sabotage_breaks_what_it_names(
-    tmp_path: Path, folder: Path, documents: Mapping[str, Any]
-) -> None:
+@pytest.mark.slow
+@pytest.mark.agents
+@pytest.mark.long
+@pytest.mark.timeout(1500)
+def test_every_case_of_the_pack_has_shown_that_it_can_fail(tmp_path: Path):
+    if not (installed.roots()[0] / ".locked").is_file():
+        pytest.skip("the pinned agents are not installed; run ci/setup")
+    run = shakeout(tmp_path, PACK, verb="teeth", seconds=1480)
+    assert (run["exit"], run["toothless"]) == (0, []), run
+    assert len(run["sabotages"]) == 2 * len(CASES)
+
+
+def texts(folder: Path) -> Sequence[str]:
+    return [path.read_text() for path in sorted(folder.glob("*.yaml"))]
+
+
+def assert_each_sabotage_breaks_what_it_names(tmp_path: Path) -> None:
     """Put what the sabotage names in the subject's place, and have the whole pack run."""
     cases = tmp_path / "cases"
-    shutil.copytree(folder, cases, ignore=shutil.ignore_patterns("*.yaml"))
+    shutil.copytree(PACK, cases, ignore=shutil.ignore_patterns("*.yaml"))
     expected = {}
-    for name, document in documents.items():
+    for name, document in CASES.items():
         (sabotage,) = document["sabotage"]
         expected[name] = ("failed", sorted(sabotage["breaks"]))
         changed = {key: value for key, value in document.items() if key not in OF_REAL_AGENTS}

@@ -173,6 +173,15 @@ def test_a_case_of_agents_without_faults_needs_a_control(tmp_path: Path):
     assert "clean control" in shakeout("check", "agents", cwd=tmp_path).err
 
 
+def test_a_case_of_agents_needs_a_sabotage(tmp_path: Path):
+    write(tmp_path, "agents/a.yaml", GOOD.format(id="a"))
+
+    ended = shakeout("check", "agents", cwd=tmp_path)
+
+    assert ended.code == 2
+    assert "a case of a pack has no sabotage" in ended.err
+
+
 def test_the_cases_that_are_shipped_are_valid(tmp_path: Path):
     ended = shakeout("check", cwd=tmp_path)
 

@@ -146,7 +146,7 @@ def test_a_kind_lists_all_of_its_kind(topic: str, shows: str, tmp_path: Path):
         ("known-fixed", "remove the entry"),
         ("weighs", "what a trial counts as"),
         ("Timed out", "verdict timed_out: "),
-        ("sabotage", "nothing runs them yet"),
+        ("sabotage", "shakeout teeth runs the"),
         ("subject.command", "subject command: "),
         ("faults.model.status", "fault model.status: "),
         ("probe", "word probe: "),

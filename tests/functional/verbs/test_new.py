@@ -65,6 +65,17 @@ def test_the_clean_control_of_a_new_case_passes_and_expects_no_less(tmp_path: Pa
     assert [one.id for one in case.control.expect] == [one.id for one in case.expect]
 
 
+@needs_a_sandbox
+def test_a_new_case_has_shown_that_it_can_fail(tmp_path: Path):
+    made = shakeout("new", "x", cwd=tmp_path)
+
+    ended = shakeout("teeth", "x.yaml", "--json", cwd=tmp_path)
+
+    assert "shakeout teeth x.yaml" in made.out
+    assert ended.code == 0, ended.out
+    assert [each["bites"] for each in ended.json["sabotages"]] == [True]
+
+
 def test_a_file_that_is_there_is_never_overwritten(tmp_path: Path):
     (tmp_path / "x.yaml").write_text("mine")
     ended = shakeout("new", "x", cwd=tmp_path)

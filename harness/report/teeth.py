@@ -1,0 +1,119 @@
+"""``teeth.json`` for people: whether each case can fail, and by what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import IO, Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from harness.plural import plural
+from harness.report.table import STYLES, console_for, plain
+
+Document = Mapping[str, Any]
+
+_BITES = {True: ("yes", "green"), False: ("NO", "bold red"), None: ("unknown", "yellow")}
+_CELL = {"failed": "x", "passed": ".", "timed_out": "t", "unavailable": "?", "error": "e"}
+_KIND = {"trial": "as it is", "control": "clean control"}
+
+
+def print_teeth(teeth: Document, out: IO[str], width: int | None = None) -> None:
+    """Write the table, the matrix where there is one, and what follows.
+
+    Args:
+        teeth: the document.
+        out: where to.
+        width: in columns; by default as for the table of a run.
+    """
+    console = console_for(out, width)
+    if teeth["cases"]:
+        console.print(_table(teeth))
+    if teeth["matrix"] is not None:
+        for line in _matrix(teeth["matrix"]):
+            console.print(line)
+    for line in _summary(teeth):
+        console.print(line)
+
+
+def _table(teeth: Document) -> Table:
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    for heading in ("case", "what", "must break", "broke", "teeth", "evidence"):
+        table.add_column(heading, overflow="fold")
+    previous = None
+    for entry in _by_case(teeth):
+        name = f"{entry['case']} {entry['subject']['name'] or ''}".rstrip()
+        row = _sabotage(entry) if "bites" in entry else _as_it_is(entry)
+        table.add_row(plain("" if name == previous else name, "bold"), *row)
+        previous = name
+    return table
+
+
+def _by_case(teeth: Document) -> Iterator[Document]:
+    """Each case with its control, then its sabotages."""
+    groups: dict[tuple[str, str], list[Document]] = {}
+    for entry in (*teeth["cases"], *teeth["sabotages"]):
+        groups.setdefault((entry["case"], entry["subject"]["name"] or ""), []).append(entry)
+    for group in groups.values():
+        yield from group
+
+
+def _as_it_is(entry: Document) -> Sequence[Text]:
+    verdict = plain(entry["verdict"], STYLES[entry["verdict"]])
+    if entry["known"]:
+        verdict.append_text(plain(f", {entry['known']['mark']}", "cyan"))
+    what = plain(_KIND[entry["kind"]])
+    return (what, plain("-", "dim"), _why(entry, verdict), plain("-", "dim"), _where(entry))
+
+
+def _sabotage(entry: Document) -> Sequence[Text]:
+    word, style = _BITES[entry["bites"]]
+    broke = plain(", ".join(entry["broke"]) or "nothing")
+    if entry["bites"] is not True:
+        broke = _why(entry, broke)
+    breaks = plain(", ".join(entry["breaks"]))
+    return (plain(entry["name"]), breaks, broke, plain(word, style), _where(entry))
+
+
+def _why(entry: Document, text: Text) -> Text:
+    """Beneath what is there: why it is not as it should be."""
+    if entry["verdict"] != "passed" and not entry.get("known"):
+        text.append("\n").append_text(plain(f"{entry['verdict']}: {entry['message']}", "dim"))
+    return text
+
+
+def _where(entry: Document) -> Text:
+    return plain(entry["dir"] or "-", "dim")
+
+
+def _matrix(matrix: Document) -> Iterator[Text]:
+    """A line for each sabotage, a column for each case; the diagonal in brackets."""
+    columns = {name: number for number, name in enumerate(matrix["cases"])}
+    yield Text("sabotages against cases", "bold")
+    yield Text("x failed   . passed   t timed out   ? unavailable   e error   [x] its own case")
+    widest = max(len(str(len(columns))), 1)
+    yield plain("".join(f" {number + 1:>{widest}} " for number in columns.values()))
+    for row in matrix["rows"]:
+        marks = [" " * (widest + 2)] * len(columns)
+        for cell in row["cells"]:
+            mark = f"{_CELL[cell['verdict']]:>{widest}}"
+            marks[columns[cell["on"]]] = f"[{mark}]" if cell["decides"] else f" {mark} "
+        yield plain(f"{''.join(marks)}  {row['of']}/{row['name']} of {row['subject']}")
+    yield Text()
+    for name, number in columns.items():
+        yield plain(f"{number + 1:>{widest}}  {name}", "dim")
+    yield Text()
+
+
+def _summary(teeth: Document) -> Iterator[Text]:
+    bite = sum(entry["bites"] is True for entry in teeth["sabotages"])
+    total = len(teeth["sabotages"])
+    if total:
+        good = "green" if bite == total else "bold red"
+        yield plain(f"{bite} of {plural(total, 'sabotage')} broke exactly what they name", good)
+    elif not teeth["cases"]:
+        yield plain("nothing was selected", "yellow")
+    for name in teeth["toothless"]:
+        yield plain(f"{name} has no teeth", "bold red")
+    yield plain(f"exit code {teeth['exit']}", "bold")
