@@ -111,7 +111,7 @@ def _summary(teeth: Document) -> Iterator[Text]:
     total = len(teeth["sabotages"])
     if total:
         good = "green" if bite == total else "bold red"
-        yield plain(f"{bite} of {plural(total, 'sabotage')} broke exactly what they name", good)
+        yield plain(f"teeth shown by {bite} of {plural(total, 'sabotage')}", good)
     elif not teeth["cases"]:
         yield plain("nothing was selected", "yellow")
     for name in teeth["toothless"]:

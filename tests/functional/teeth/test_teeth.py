@@ -43,7 +43,7 @@ def test_each_kind_of_sabotage_is_applied_and_caught_by_exactly_what_it_names(be
     )
     assert [each["verdict"] for each in teeth["cases"]] == ["passed", "passed"]
     assert (ended.code, teeth["toothless"]) == (0, [])
-    assert "8 of 8 sabotages broke exactly what they name" in ended.out
+    assert "teeth shown by 8 of 8 sabotages" in ended.out
 
 
 def test_a_sabotaged_trial_is_told_from_the_clean_one_by_its_digest_and_its_journal(bench: Bench):
@@ -74,7 +74,7 @@ def test_a_sabotage_that_changes_nothing_is_an_error_whatever_it_names(bench: Be
         name: (["sabotage-not-applied"], None) for name in NOTHING
     }
     assert ended.code == 4
-    assert "0 of 10 sabotages" in ended.out
+    assert "teeth shown by 0 of 10 sabotages" in ended.out
 
 
 def test_what_breaks_less_or_more_than_is_named_or_nothing_has_no_teeth(bench: Bench):
