@@ -125,6 +125,7 @@ def trial_record(trial: Trial, tried: Tried | None, marks: Marks) -> TrialRecord
         sabotaged=trial.sabotaged,
         dir=f"trials/{trial.id}" if tried else "",
         seconds=tried.seconds if tried else None,
+        where=trial.case.where,
     )
 
 

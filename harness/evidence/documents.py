@@ -11,8 +11,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from harness.case.model import Quarantine
+from harness.case.model import Quarantine, Where
 from harness.evidence.model import Evidence, FaultRecord, ModelRecord
+from harness.evidence.parts import known_form, quarantine_form, sabotage_form, where_form
 from harness.judge.exitcode import USAGE, FailOn, Outcome, RunVerdict, judge_run
 from harness.judge.judging import Judged, Kind, Standing, TrialVerdict
 from harness.judge.known import KnownMark, Mark
@@ -42,6 +43,7 @@ class TrialRecord:
         dir: its folder, relative to the run's.
         seconds: how long it took; ``None`` where it had not begun.
         sabotaged: what was removed; ``None``: nothing.
+        where: the place of its case; ``None`` where no case is written.
     """
 
     id: str
@@ -61,6 +63,7 @@ class TrialRecord:
     seconds: float | None = None
     sabotaged: Sabotaged | None = None
     image: str = ""
+    where: Where | None = None
 
     @property
     def outcome(self) -> Outcome:
@@ -208,7 +211,7 @@ def _mark(trial: TrialRecord) -> Mark | None:
 
 
 def _trial(trial: TrialRecord, weight: Verdict | None, *, flaky: bool) -> Document:
-    subject = trial.subject
+    subject, judged = trial.subject, trial.judged.expectations
     return {
         "id": trial.id,
         "case": trial.case,
@@ -229,54 +232,23 @@ def _trial(trial: TrialRecord, weight: Verdict | None, *, flaky: bool) -> Docume
         "verdict": trial.judged.verdict.value,
         "reasons": list(trial.judged.reasons),
         "message": trial.judged.message,
-        "known": _known(trial.known),
-        "quarantine": _quarantine(trial.quarantine),
+        "known": known_form(trial.known),
+        "quarantine": quarantine_form(trial.quarantine),
         "flaky": flaky,
         "weighs": None if weight is None else weight.value,
-        "broke": [
-            {"id": judged.expectation.id, "expected": judged.expected, "seen": judged.seen}
-            for judged in trial.judged.expectations
-            if judged.standing is Standing.FAILED
-        ],
-        "sabotage": _sabotage(trial.sabotaged),
+        "broke": [_broken(one) for one in judged if one.standing is Standing.FAILED],
+        "sabotage": sabotage_form(trial.sabotaged),
         "seconds": None if trial.seconds is None else round(trial.seconds, 3),
         "dir": trial.dir,
+        "where": where_form(trial.where),
     }
 
 
-def _sabotage(removed: Sabotaged | None) -> Document | None:
-    if removed is None:
-        return None
+def _broken(judged: Judged) -> Document:
     return {
-        "name": removed.sabotage.name,
-        "of": removed.of,
-        "breaks": sorted(removed.sabotage.breaks),
-    }
-
-
-def _known(known: KnownMark | None) -> Document | None:
-    if known is None:
-        return None
-    return {
-        "mark": known.mark.value,
-        "entries": [
-            {
-                "subject": entry.subject,
-                "version": entry.version,
-                "breaks": sorted(entry.breaks),
-                "because": entry.because,
-                "since": entry.since,
-            }
-            for entry in known.entries
-        ],
-    }
-
-
-def _quarantine(quarantine: Quarantine | None) -> Document | None:
-    if quarantine is None:
-        return None
-    return {
-        "owner": quarantine.owner,
-        "reason": quarantine.reason,
-        "until": quarantine.until.isoformat(),
+        "id": judged.expectation.id,
+        "oracle": judged.expectation.oracle,
+        "expected": judged.expected,
+        "seen": judged.seen,
+        "where": where_form(judged.expectation.where),
     }

@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from harness.report.ctrf import ctrf
 from harness.report.junit import junit
+from harness.report.sarif import sarif
 
 Document = Mapping[str, Any]
 
-#: Each file with what makes it of ``run.json``.
-REPORTS: Final[Mapping[str, Callable[[Document], bytes]]] = {
-    "junit.xml": junit,
-}
+JUNIT: Final = "junit.xml"
+SARIF: Final = "results.sarif"
+CTRF: Final = "ctrf.json"
+_OUTPUTS: Final = ("stdout", "stderr")
+_SHOWN: Final = 2000
 
 
 def write_reports(folder: Path, run: Document) -> None:
     """Write every report of a run into its folder."""
-    for name, report in REPORTS.items():
-        (folder / name).write_bytes(report(run))
+    (folder / JUNIT).write_bytes(junit(run, lambda trial: _printed(folder, trial)))
+    (folder / SARIF).write_bytes(sarif(run))
+    (folder / CTRF).write_bytes(ctrf(run))
+
+
+def _printed(folder: Path, trial: Document) -> str:
+    """The end of what the subject of a trial printed, as it is stored."""
+    outputs = _OUTPUTS if trial["dir"] else ()
+    ends = {name: _end(folder / trial["dir"] / name) for name in outputs}
+    return "\n\n".join(f"the end of its {name}:\n{end}" for name, end in ends.items() if end)
+
+
+def _end(path: Path) -> str:
+    with suppress(OSError), path.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - _SHOWN))
+        return file.read(_SHOWN).decode("utf-8", "replace").strip()
+    return ""

@@ -7,39 +7,41 @@ quarantine) is ``skipped``, since that is neither green nor red, and its message
 what it came to; nothing else ever is. What concerns the run as a whole (interrupted, not
 sealed, nothing that counts) is a test case of its own, so that no report is green where the
 exit code is not 0.
+
+Jenkins' schema has no properties of a test case: what is to be known of a trial is in its
+``system-out``, a line for each, and beneath it the end of what the subject printed.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from harness.report.findings import LACKING, RED, details, left_out, whole
+from harness.report.plain import plain, short
+
 Document = Mapping[str, Any]
-
-#: Characters that XML 1.0 cannot hold.
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_FAILURES = {"failed", "timed_out"}
-_ERRORS = {"unavailable", "error"}
+#: Gives the end of what the subject of a trial printed.
+Printed = Callable[[Document], str]
 
 
-def junit(run: Document) -> bytes:
+def junit(run: Document, printed: Printed = lambda _trial: "") -> bytes:
     """The XML of a run that was tried (exit 2 has no report)."""
-    cases = [_case(trial) for trial in run["trials"]]
-    if (whole := _whole(run, cases)) is not None:
-        cases.append(whole)
+    cases = [_case(trial, printed) for trial in run["trials"]]
+    if (reason := whole(run)) is not None:
+        cases.append(_whole(*reason))
+    time = f"{sum(trial['seconds'] or 0.0 for trial in run['trials']):.3f}"
     counts = {
         "tests": str(len(cases)),
         "failures": str(sum(case.find("failure") is not None for case in cases)),
         "errors": str(sum(case.find("error") is not None for case in cases)),
-        "skipped": str(sum(case.find("skipped") is not None for case in cases)),
-        "time": f"{sum(trial['seconds'] or 0.0 for trial in run['trials']):.3f}",
+        "time": time,
     }
+    skipped = {"skipped": str(sum(case.find("skipped") is not None for case in cases))}
+    named = {"name": _safe(run["run"]), "timestamp": run["started"].removesuffix("Z")}
     top = ET.Element("testsuites", {"name": "shakeout", **counts})
-    suite = ET.SubElement(
-        top, "testsuite", {"name": _safe(run["run"]), "timestamp": run["started"], **counts}
-    )
+    suite = ET.SubElement(top, "testsuite", {**named, **counts, **skipped})
     facts = {"seed": run["seed"], "exit": run["exit"], "verdict": run["verdict"]}
     _properties(suite, facts)
     suite.extend(cases)
@@ -48,36 +50,29 @@ def junit(run: Document) -> bytes:
     return xml + b"\n"
 
 
-def _case(trial: Document) -> ET.Element:
+def _case(trial: Document, printed: Printed) -> ET.Element:
     names = {"classname": _safe(trial["case"]), "name": _safe(trial["id"])}
     case = ET.Element("testcase", {**names, "time": f"{trial['seconds'] or 0.0:.3f}"})
-    _properties(case, dict(_facts(trial)))
     weight = trial["weighs"]
-    if weight in _FAILURES | _ERRORS:
-        tag = "failure" if weight in _FAILURES else "error"
-        attributes = {"type": _type(trial), "message": _safe(_message(trial))}
+    if weight in RED | LACKING:
+        tag = "failure" if weight in RED else "error"
+        attributes = {"type": _type(trial), "message": _safe(short(_message(trial)))}
         ET.SubElement(case, tag, attributes).text = _safe("\n".join(_details(trial)))
     elif weight is None:
-        ET.SubElement(case, "skipped", {"message": _safe(_left_out(trial))})
+        came_to = f"{left_out(trial)} ({trial['verdict']}: {short(trial['message'])})"
+        ET.SubElement(case, "skipped", {"message": _safe(came_to)})
+    lines = [f"{name}: {value}" for name, value in _facts(trial)]
+    if weight != "passed" and (end := printed(trial)):
+        lines += ["", end]
+    ET.SubElement(case, "system-out").text = _safe("\n".join(lines))
     return case
 
 
 def _details(trial: Document) -> Iterator[str]:
     yield from trial["reasons"]
-    for broken in trial["broke"]:
-        yield f"{broken['id']}: expected {broken['expected']}; saw {broken['seen']}"
+    yield from details(trial)
     if trial["dir"]:
         yield f"evidence: {trial['dir']}"
-
-
-def _left_out(trial: Document) -> str:
-    """Why the exit code leaves a trial out, and what it came to."""
-    if trial["quarantine"]:
-        why = f"in quarantine until {trial['quarantine']['until']}: {trial['quarantine']['reason']}"
-    else:
-        entries = trial["known"]["entries"] if trial["known"] else ()
-        why = "known: " + "; ".join(entry["because"] for entry in entries)
-    return f"{why} ({trial['verdict']}: {trial['message']})"
 
 
 def _facts(trial: Document) -> Iterator[tuple[str, object]]:
@@ -114,17 +109,11 @@ def _message(trial: Document) -> str:
             return str(trial["message"])
 
 
-def _whole(run: Document, cases: list[ET.Element]) -> ET.Element | None:
-    """What makes the exit code other than 0 though no trial does."""
-    red = any(len(case) and case[-1].tag in {"failure", "error"} for case in cases)
-    if run["exit"] == 0 or (red and run["exit"] not in {4, 130}):
-        return None
-    if red and run["exit"] == 4 and "not-sealed" not in run["reasons"]:
-        return None
-    whole = ET.Element("testcase", {"classname": "shakeout", "name": "run"})
-    reason = {130: "interrupted", 3: "nothing-ran", 4: "not-sealed"}.get(run["exit"], "run")
-    ET.SubElement(whole, "error", {"type": reason, "message": f"exit code {run['exit']}"})
-    return whole
+def _whole(reason: str, message: str) -> ET.Element:
+    """A test case for the run, where something other than its trials raises the exit code."""
+    case = ET.Element("testcase", {"classname": "shakeout", "name": "run"})
+    ET.SubElement(case, "error", {"type": reason, "message": message})
+    return case
 
 
 def _properties(parent: ET.Element, facts: Mapping[str, object]) -> None:
@@ -134,4 +123,4 @@ def _properties(parent: ET.Element, facts: Mapping[str, object]) -> None:
 
 
 def _safe(text: str) -> str:
-    return _FORBIDDEN.sub("\ufffd", text)
+    return plain(text)

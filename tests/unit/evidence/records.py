@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import pathlib
 
-from harness.case.model import Expectation, Known, Quarantine, Sabotage
+from harness.case.model import Expectation, Known, Quarantine, Sabotage, Where
 from harness.evidence.documents import RunRecord, TrialRecord
 from harness.evidence.model import Evidence, FaultRecord, ModelRecord
 from harness.judge.judging import Facts, Kind, Looked, TrialVerdict, Trouble, judge_trial
@@ -37,7 +37,8 @@ AGENTD = Identity("agentd", "0.1.0", "sha256:" + "a" * 64)
 
 def looked(name: str, oracle: str, written: object, finding: Finding) -> Looked:
     params = ORACLES[oracle].parse(written)
-    return Looked(Expectation(name, oracle, params), finding, final=ORACLES[oracle].final(params))
+    expectation = Expectation(name, oracle, params, Where("cases/a [b].yaml", 9, 5))
+    return Looked(expectation, finding, final=ORACLES[oracle].final(params))
 
 
 HOME_HELD = looked("home", "home", "untouched", held("the home as it was", "9 sentinels"))
@@ -116,6 +117,7 @@ def record(
         quarantine=quarantine,
         dir=f"trials/{trial}",
         sabotaged=sabotaged,
+        where=Where(f"cases/{name}.yaml", 1, 7),
     )
 
 

@@ -36,6 +36,7 @@ def trial(name: str, **more: Any) -> Document:
         "broke": [],
         "seconds": 0.25,
         "dir": f"trials/{name}",
+        "where": None,
         **more,
     }
 
