@@ -255,7 +255,8 @@ class Sandbox(Protocol):
 
         It yields the first bytes, from the IP header on, of every packet whose destination
         is outside 127.0.0.0/8 and ``::1``, and of every TCP packet that has SYN and not ACK
-        set, whatever its destination. Each packet is seen once.
+        set, whatever its destination. Each packet is seen once; an empty one stands for some
+        that came too fast to be seen.
         """
 
     def start(self, spec: ProcessSpec) -> int:

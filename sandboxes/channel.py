@@ -7,7 +7,13 @@ import socket
 from collections.abc import Sequence
 from typing import Any
 
-from sandboxes.errors import AddressInUse, CommandNotFound, SandboxError, SandboxLost
+from sandboxes.errors import (
+    AddressInUse,
+    CommandNotFound,
+    NotJoinable,
+    SandboxError,
+    SandboxLost,
+)
 from sandboxes.helper import wire
 
 _ERRORS: dict[str, type[SandboxError]] = {
@@ -15,6 +21,7 @@ _ERRORS: dict[str, type[SandboxError]] = {
     "SandboxLost": SandboxLost,
     "CommandNotFound": CommandNotFound,
     "AddressInUse": AddressInUse,
+    "NotJoinable": NotJoinable,
 }
 
 

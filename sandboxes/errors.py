@@ -40,3 +40,7 @@ class CommandNotFound(SandboxError):
 
 class AddressInUse(SandboxError):
     """Something in the sandbox listens on the address already."""
+
+
+class NotJoinable(SandboxError):
+    """A container cannot be entered from here: its kernel, or its machine, is another."""

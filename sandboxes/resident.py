@@ -55,7 +55,12 @@ class Resident:
             self._control.send(word)
 
     def build(
-        self, kind: type[AnySandbox], spec: SandboxSpec, ground: Mapping[str, Any]
+        self,
+        kind: type[AnySandbox],
+        spec: SandboxSpec,
+        ground: Mapping[str, Any],
+        through: int | None = None,
+        brought: Sequence[int] = (),
     ) -> AnySandbox:
         """Make a sandbox; safe to call from several threads.
 
@@ -63,6 +68,8 @@ class Resident:
             kind: the class of what is given back.
             spec: what to make.
             ground: what the helper's ground wants to know besides.
+            through: the stream by which its keeper is spoken with, where that is elsewhere.
+            brought: what goes to the keeper with the request. Copies of both are taken.
 
         Raises:
             SandboxError: it could not be made; nothing is left.
@@ -79,7 +86,9 @@ class Resident:
         fate = Fate()
         keeper = Channel(ours, f"the keeper of sandbox {spec.name!r}", fate)
         try:
-            answer = keeper.ask({**body, **ground}, payload, timeout=_BUILD_SECONDS)
+            if through is not None:
+                keeper.send({}, fds=[through])
+            answer = keeper.ask({**body, **ground}, payload, brought, timeout=_BUILD_SECONDS)
         except SandboxError:
             keeper.close()
             raise

@@ -91,7 +91,10 @@ class PacketCounter:
                 packet = self._source.recv(128)
             except OSError:
                 return False
-            self._count(packet)
+            if packet:
+                self._count(packet)
+            else:
+                self._dropped += 1
         return True
 
     def _count(self, packet: bytes) -> None:

@@ -60,7 +60,7 @@ class Box:
     group: groups.Group | None = None
     roots: dict[str, int] = field(default_factory=dict)
     layers: list[overlay.Layer] = field(default_factory=list)
-    namespace: int = -1  # the mount namespace inside
+    namespace: int = -1  # the mount namespace inside, where it has one of its own
     frozen: bool = False
     watcher: watch.Watcher | None = None
     descriptors: descriptors.Descriptors | None = None
@@ -139,7 +139,7 @@ class Box:
         message = wire.receive(self.pid1.link)
         if "error" in message.body:
             raise Failed(f"the sandbox could not be built: {message.body['error']}")
-        self.namespace = message.fds[0]
+        self.namespace = message.fds[0] if message.fds else -1
         if self.watcher is not None:
             self.watcher.namespace = os.fstat(self.namespace).st_ino
 
@@ -186,7 +186,10 @@ class Box:
         if pid == 0:
             code = errno.EIO
             try:
-                kernel.setns(self.namespace, kernel.NEWNS)
+                if self.namespace >= 0:
+                    kernel.setns(self.namespace, kernel.NEWNS)
+                else:
+                    os.chroot(stage.ROOT)
                 action()
                 code = 0
             except OSError as error:

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 
 from sandboxes.helper import groups, hierarchies
-from sandboxes.helper.ground import Failed, Unusable
+from sandboxes.helper.ground import Failed, NotJoinable, Unusable
 
 _WANTED = frozenset({"memory", "pids", "freezer"})
 _HOLDER = 1  # the container's own program
@@ -40,7 +40,7 @@ class Site:
                 f"process {pid}, as the engine says, is none of a container to us: engine and "
                 "harness are on two machines, or count processes in two pid namespaces"
             )
-            raise Failed(msg)
+            raise NotJoinable(msg)
         by_name: dict[str, int] = {}
         unified: set[str] = set()
         folders = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from sandboxes.helper import kernel
+from sandboxes.helper import kernel, plain
 
 _SHOWN = ("null", "zero", "full", "random", "urandom", "tty")
 _LINKS = {
@@ -26,11 +26,25 @@ def make(path: str) -> None:
         os.symlink(target, f"{path}/{name}")
     for name in ("pts", "shm"):
         os.mkdir(f"{path}/{name}", 0o755)
+    if not plain.is_plain():  # there, what is mounted in here would stay behind
+        add_terminals(path)
+
+
+def add_terminals(path: str) -> None:
+    """Mount terminals in a ``/dev``: new ones, or those of a container that nobody else uses."""
+    if plain.is_plain():
+        kernel.mount("/dev/pts", f"{path}/pts", "", kernel.BIND)
+        return
     flags = kernel.NOSUID | kernel.NOEXEC
     kernel.mount("devpts", f"{path}/pts", "devpts", flags, "newinstance,ptmxmode=0666,mode=620")
 
 
 def show(source: str, target: str) -> None:
-    """Bind a file over a new, empty one."""
+    """Bind a file over a new, empty one; a device is made anew where it would stay behind."""
+    if plain.is_plain():
+        status = os.stat(source)
+        os.mknod(target, status.st_mode, status.st_rdev)
+        os.chmod(target, status.st_mode & 0o777)
+        return
     os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
     kernel.mount(source, target, "", kernel.BIND)

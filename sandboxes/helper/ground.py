@@ -20,11 +20,20 @@ IN_A_CONTAINER = (
     "see docs/nesting.md"
 )
 
+#: What is said on a helper's command line where its sandboxes are elsewhere.
+APART = "apart"
+
 
 class Failed(Exception):
     """An operation could not be done; the message says what and why."""
 
     kind = "SandboxError"
+
+
+class NotJoinable(Failed):
+    """A container is not to be entered from here."""
+
+    kind = "NotJoinable"
 
 
 class Unusable(Exception):

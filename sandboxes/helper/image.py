@@ -12,12 +12,25 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from sandboxes.helper import kernel, mounts, paths, stage, trust
+from sandboxes.helper import devices, kernel, mounts, paths, plain, stage, trust
 
 _IN_ROOT = kernel.RESOLVE_IN_ROOT | kernel.RESOLVE_NO_MAGICLINKS
 _OURS = kernel.NOSUID | kernel.NODEV
 _ZONES = "/usr/share/zoneinfo"
 _LONGEST = 1 << 20
+UPPER = f"{stage.BOX}/root-upper"  # takes the changes
+
+
+def build(spec: dict[str, Any], uid: int) -> None:
+    """Put an overlay over the image that is on the stage, and the sandbox's own into it."""
+    work = f"{stage.BOX}/root-work"
+    for path in (UPPER, work):
+        os.mkdir(path, 0o755)
+    layers = f"lowerdir={stage.IMAGE},upperdir={UPPER},workdir={work}"
+    kernel.mount("overlay", stage.ROOT, "overlay", kernel.NOSUID | kernel.NODEV, layers)
+    devices.make(stage.DEV)
+    with opened(stage.ROOT) as root:
+        furnish(root, spec, uid)
 
 
 @contextlib.contextmanager
@@ -51,7 +64,16 @@ def furnish(root: int, spec: dict[str, Any], uid: int) -> None:
 
 
 def move_in(*, nest: bool) -> int:
-    """Go into a mount namespace whose root is the one made ready; gives a descriptor of it."""
+    """Go into a mount namespace whose root is the one made ready; gives a descriptor of it.
+
+    Where the kernel has no way for that, the root folder alone is left behind, and it is -1.
+    """
+    if plain.is_plain():
+        with opened(stage.ROOT) as root:
+            attach(root, stage.PROC, "/proc", flags=0)
+        os.chroot(stage.ROOT)
+        os.chdir("/")
+        return -1
     kernel.unshare(kernel.NEWNS)
     with opened(stage.ROOT) as root:
         if nest:
@@ -63,6 +85,9 @@ def move_in(*, nest: bool) -> int:
 
 def attach(root: int, source: str, target: str, *, flags: int) -> None:
     """Mount a folder or file, and what is mounted in it, on a path of the image."""
+    if plain.is_plain():
+        _bind(root, source, target, flags)
+        return
     tree = kernel.copy_tree(source, recursive=True)
     try:
         if flags:
@@ -74,6 +99,21 @@ def attach(root: int, source: str, target: str, *, flags: int) -> None:
             os.close(at)
     finally:
         os.close(tree)
+
+
+def _bind(root: int, source: str, target: str, flags: int) -> None:
+    """The same by path: nobody is in the image yet. What is mounted in the source stays there."""
+    is_folder = os.path.isdir(source)
+    at = _mount_point(root, target, is_folder=is_folder)
+    place = os.readlink(f"/proc/self/fd/{at}")
+    os.close(at)
+    if is_folder and flags & kernel.RDONLY:
+        below = f"lowerdir={source}:{stage.NOTHING}"
+        kernel.mount("overlay", place, "overlay", flags, below)
+    else:
+        kernel.mount(source, place, "", kernel.BIND)
+    if source == stage.DEV:
+        devices.add_terminals(place)
 
 
 def _mount_point(root: int, target: str, *, is_folder: bool) -> int:

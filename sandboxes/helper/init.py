@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandboxes.helper import guard, image, inspecting, kernel, launch, mounts, wire
+from sandboxes.helper import guard, image, inspecting, kernel, launch, mounts, plain, wire
 from sandboxes.helper.builder import Builder, BuildFailed
 
 _STOPPED = frozenset("TtZXxD")
@@ -86,9 +86,9 @@ class Init:
         if nothing >= 0:
             fds.insert(0, nothing)
         try:
-            pid, error = launch.start(
-                self.place, body | {"nproc": self.nproc, "nofile": self.nofile}, fds
-            )
+            body |= {"nproc": self.nproc, "nofile": self.nofile}
+            body["inspected"] = body["inspected"] and not plain.is_plain()
+            pid, error = launch.start(self.place, body, fds)
         finally:
             if nothing >= 0:
                 os.close(nothing)
@@ -199,8 +199,9 @@ def run(keeper: socket.socket, bwrap: str) -> None:
             wire.send(keeper, {"error": problem})
             return
         init = Init(socket.socket(fileno=harness), keeper, place, nproc=order.body["nproc"])
-        wire.send(keeper, {"ready": True}, fds=[namespace])
-        os.close(namespace)
+        wire.send(keeper, {"ready": True}, fds=[namespace] if namespace >= 0 else [])
+        if namespace >= 0:
+            os.close(namespace)
         init.serve(_wake_on_children())
     except wire.Closed:
         return

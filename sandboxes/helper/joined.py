@@ -9,7 +9,6 @@ recorded and nothing is ever written into the engine's storage.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import socket
 import time
@@ -19,7 +18,6 @@ from typing import Any
 
 from sandboxes.helper import (
     containers,
-    devices,
     engines,
     groups,
     image,
@@ -29,11 +27,10 @@ from sandboxes.helper import (
     pid1,
     stage,
 )
-from sandboxes.helper.ground import Entered, Failed, open_layers
+from sandboxes.helper.ground import Entered, Failed, NotJoinable, open_layers
 
 _NAMESPACES = {"net": kernel.NEWNET, "ipc": kernel.NEWIPC, "uts": kernel.NEWUTS}
 _START_SECONDS, _POLL = 2.0, 0.002
-_UPPER = f"{stage.BOX}/root-upper"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +57,11 @@ class Joined:
     def enter(self, spec: dict[str, Any], ours: Sequence[socket.socket]) -> Entered:
         """Join the container, but for its mounts, of which the root folder is copied."""
         pid, container = spec["container"]["pid"], spec["container"]["id"]
-        handle = os.pidfd_open(pid)
+        try:
+            handle = os.pidfd_open(pid)
+        except ProcessLookupError as error:
+            msg = f"there is no process {pid} here, as the engine says: it is on another machine"
+            raise NotJoinable(msg) from error
         _check_program(pid, spec["container"]["program"])
         self.site.open(pid, container).close()  # so it is that container's, and no other process
         _check_namespaces(pid)
@@ -69,24 +70,17 @@ class Joined:
         kernel.setns(handle, sum(_NAMESPACES.values()))
         first = pid1.fork_below(handle, ours)
         os.close(handle)
-        _allow_ipv6()
+        network.allow_ipv6()
         network.raise_loopback()
         return Entered(first, network.counter())
 
     def furnish(self, spec: dict[str, Any]) -> None:
         """Put an overlay over the image, and the sandbox's own into it."""
-        work = f"{stage.BOX}/root-work"
-        for path in (_UPPER, work):
-            os.mkdir(path, 0o755)
-        layers = f"lowerdir={stage.IMAGE},upperdir={_UPPER},workdir={work}"
-        kernel.mount("overlay", stage.ROOT, "overlay", kernel.NOSUID | kernel.NODEV, layers)
-        devices.make(stage.DEV)
-        with image.opened(stage.ROOT) as root:
-            image.furnish(root, spec, self.uid)
+        image.build(spec, self.uid)
 
     def layers(self) -> list[overlay.Layer]:
         """One over the whole image."""
-        return open_layers([("/", stage.IMAGE, _UPPER)])
+        return open_layers([("/", stage.IMAGE, image.UPPER)])
 
     def group(self, spec: dict[str, Any]) -> groups.Group:
         """The container's own."""
@@ -105,14 +99,6 @@ class Joined:
         engines.remove_all(self.engine, self.label, making)
 
 
-def _allow_ipv6() -> None:
-    """Engines turn it off in containers; ``::1`` is an address to serve, and others to be seen."""
-    for device in ("all", "default", "lo"):
-        name = f"/proc/sys/net/ipv6/conf/{device}/disable_ipv6"
-        with contextlib.suppress(OSError), open(name, "w") as file:
-            file.write("0")
-
-
 def _check_program(pid: int, program: str) -> None:
     """Refuse what is not the container's program, seen from this kernel, once it was started."""
     deadline = time.monotonic() + _START_SECONDS
@@ -123,7 +109,7 @@ def _check_program(pid: int, program: str) -> None:
                 "runtime has a kernel of its own (gVisor, Kata), which cannot be joined from "
                 "outside, or engine and harness are on two machines"
             )
-            raise Failed(msg)
+            raise NotJoinable(msg)
         time.sleep(_POLL)
 
 
@@ -139,7 +125,7 @@ def _check_namespaces(pid: int) -> None:
         if same and name != "user":
             raise Failed(f"the container has no {name} namespace of its own")
         if not same and name == "user":
-            raise Failed("the engine maps users (userns-remap, or without root): not supported")
+            raise NotJoinable("the engine maps users (userns-remap, or without root)")
 
 
 def _show_image(handle: int) -> None:

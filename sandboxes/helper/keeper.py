@@ -30,7 +30,12 @@ def stand_by(ground: Ground, helper: socket.socket) -> None:
     if not fds:
         return
     kernel.set_name("shakeout-keeper")
-    with contextlib.suppress(wire.Closed), socket.socket(fileno=fds[0]) as harness:
+    keep(ground, socket.socket(fileno=fds[0]), ready)
+
+
+def keep(ground: Ground, harness: socket.socket, ready: Entered | OSError | None = None) -> None:
+    """Be the keeper of the sandbox that is asked for on a channel; ``ready``: made ahead for it."""
+    with contextlib.suppress(wire.Closed), harness:
         if isinstance(ready, OSError):
             wire.send(harness, _problem(ready))
             return
@@ -46,6 +51,8 @@ def stand_by(ground: Ground, helper: socket.socket) -> None:
 def _serve(ground: Ground, harness: socket.socket, ready: Entered | None) -> None:
     """Be the keeper of one sandbox until it is destroyed or somebody is gone."""
     request = wire.receive(harness)
+    if request.fds:
+        request.body["brought"] = request.fds[0]
     try:
         entered = ready or ground.enter(request.body, [harness])
     except _EXPECTED as error:

@@ -9,6 +9,8 @@ import platform
 import signal
 from collections.abc import Mapping, Sequence
 
+from sandboxes.helper import plain
+
 NEWNS = 0x00020000
 NEWCGROUP = 0x02000000
 NEWUTS = 0x04000000
@@ -305,6 +307,8 @@ def open_beneath(folder: int, path: bytes, flags: int, mode: int = 0) -> int:
 
 def open_in(folder: int, path: bytes, flags: int, resolve: int, mode: int = 0) -> int:
     """Open ``path`` with the rules of ``openat2`` for links and for what leads out."""
+    if plain.is_plain():
+        return plain.open_in(folder, path, flags, mode, links=not resolve & RESOLVE_NO_SYMLINKS)
     how = _OpenHow(flags | os.O_CLOEXEC, mode, resolve)
     return check(
         _libc.syscall(_SYS_OPENAT2, folder, path, ctypes.byref(how), ctypes.sizeof(how)),

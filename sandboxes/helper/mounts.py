@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from sandboxes.helper import kernel, trust
+from sandboxes.helper import kernel, plain, trust
 from sandboxes.helper.stage import (
     BOX,
     CLOCK,
@@ -54,7 +54,8 @@ def make_box(uid: int, size: int) -> None:
 
 def box_options(limit: int, size: int) -> str:
     """Mount options for a size in bytes; the limit gives the inodes, as many as on a disk."""
-    return f"mode=0755,size={size},nr_inodes={max(1 << 16, limit >> 11)}"
+    inodes = "" if plain.is_plain() else f",nr_inodes={max(1 << 16, limit >> 11)}"
+    return f"mode=0755,size={size}{inodes}"
 
 
 def mount_overlays() -> None:
@@ -151,6 +152,8 @@ def mount_proc() -> None:
     What in it speaks of the whole machine is made read-only, or empty.
     """
     kernel.mount("proc", PROC, "proc", _PROC_FLAGS)
+    if plain.is_plain():  # its machine is the container
+        return
     for name in ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi"):
         with contextlib.suppress(FileNotFoundError):
             kernel.mount(f"{PROC}/{name}", f"{PROC}/{name}", "", kernel.BIND)

@@ -42,6 +42,14 @@ def raise_loopback() -> None:
         _route_all(socket.AF_INET6)
 
 
+def allow_ipv6() -> None:
+    """Engines turn it off in containers; ``::1`` is an address to serve, and others to be seen."""
+    for device in ("all", "default", "lo"):
+        name = f"/proc/sys/net/ipv6/conf/{device}/disable_ipv6"
+        with contextlib.suppress(OSError), open(name, "w") as file:
+            file.write("0")
+
+
 def _route_all(family: int) -> None:
     route = struct.pack(
         "=BBBBBBBBI", family, 0, 0, 0, _TABLE_LOCAL, _PROTO_STATIC, _SCOPE_HOST, _TYPE_LOCAL, 0

@@ -13,6 +13,7 @@ from typing import Any
 from sandboxes.helper import (
     binding,
     inspecting,
+    plain,
     processes,
     rules,
     stage,
@@ -169,7 +170,10 @@ def _touched(box: Box, _: wire.Message) -> Answer:
 
 def _watcher(box: Box) -> watch.Watcher:
     if box.watcher is None:
-        raise Failed("attempts are not counted: the sandbox was made without watch")
+        why = (
+            "its kernel tells nobody of calls" if plain.is_plain() else "it was made without watch"
+        )
+        raise Failed(f"calls of the sandbox are not looked at: {why}")
     return box.watcher
 
 

@@ -9,7 +9,7 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sandboxes.helper import init, kernel
+from sandboxes.helper import init, kernel, plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Pid1:
 
     Attributes:
         pid: as we see it.
-        handle: its pidfd.
+        handle: its pidfd, or the link where the kernel has no such thing: readable at its end.
         link: on which it takes orders from us.
     """
 
@@ -29,7 +29,10 @@ class Pid1:
     def end(self) -> None:
         """Kill it, and with it everything in its namespace."""
         with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self.handle, signal.SIGKILL)
+            if plain.is_plain():
+                os.kill(self.pid, signal.SIGKILL)  # nobody but us collects it
+            else:
+                signal.pidfd_send_signal(self.handle, signal.SIGKILL)
 
 
 def fork(ours: Sequence[socket.socket], bwrap: str) -> Pid1:
@@ -42,7 +45,7 @@ def fork(ours: Sequence[socket.socket], bwrap: str) -> Pid1:
     if pid == 0:
         _be(theirs, [link, *ours], bwrap)
     theirs.close()
-    return Pid1(pid, os.pidfd_open(pid), link)
+    return Pid1(pid, link.fileno() if plain.is_plain() else os.pidfd_open(pid), link)
 
 
 def fork_below(neighbour: int, ours: Sequence[socket.socket]) -> Pid1:

@@ -17,12 +17,18 @@ import signal
 import socket
 import time
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
 
 from sandboxes.helper import cgroups, containers, keeper, kernel, owners, stage
 from sandboxes.helper.built import Built
-from sandboxes.helper.ground import IN_A_CONTAINER, Ground, Unusable
+from sandboxes.helper.ground import APART, IN_A_CONTAINER, Ground, Unusable
 from sandboxes.helper.joined import Joined
+
+if TYPE_CHECKING:
+    from sandboxes.helper.outside import Apart
 
 #: How long the next keeper waits to be forked, seconds: it would contend with the making of this
 #: sandbox for the kernel's lock over mounts. Not where the next is asked for within ``_BUSY``.
@@ -36,7 +42,8 @@ class Server:
     """The running helper."""
 
     control: socket.socket
-    ground: Ground
+    ground: Ground | Apart
+    keep: Callable[[socket.socket], None]
     keepers: dict[int, str] = field(default_factory=dict)  # pid to name; no name: it stands by
     spare: socket.socket = field(default_factory=socket.socket)
     spare_pid: int = 0
@@ -109,7 +116,7 @@ class Server:
                 self.control.close()
                 ours.close()
                 kernel.set_name("shakeout-spare")
-                keeper.stand_by(self.ground, theirs)
+                self.keep(theirs)
             finally:
                 os._exit(0)
         theirs.close()
@@ -142,7 +149,8 @@ def main(control_fd: int, run: str, bwrap: str, *engine: str) -> int:
         control_fd: the socket to the harness.
         run: the run's id.
         bwrap: bubblewrap; empty where an engine makes containers.
-        engine: its socket, and the label of the run's containers.
+        engine: its socket, the label of the run's containers, and :data:`APART` where they are
+            not joined from here.
     """
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
@@ -150,7 +158,7 @@ def main(control_fd: int, run: str, bwrap: str, *engine: str) -> int:
     control = socket.socket(fileno=control_fd)
     owner = os.getppid()
     try:
-        ground = _build(bwrap, run, owner) if bwrap else _join(*engine)
+        ground, keep = _stand(run, owner, bwrap, *engine)
     except Unusable as error:
         _greet(control, {"error": error.args[0], "remedy": error.args[1]})
         return 1
@@ -162,12 +170,25 @@ def main(control_fd: int, run: str, bwrap: str, *engine: str) -> int:
     gc.disable()
     grade = "root" if ground.root_grade else "user"
     _greet(control, {"grade": grade, "uid": ground.uid, "provides": sorted(ground.site.provides)})
-    server = Server(control, ground)
+    server = Server(control, ground, keep)
     try:
         server.serve()
     finally:
         server.close()
     return 0
+
+
+def _stand(
+    run: str, owner: int, bwrap: str, *engine: str
+) -> tuple[Ground | Apart, Callable[[socket.socket], None]]:
+    """The ground, and what is forked for each sandbox."""
+    if engine[2:] == (APART,):
+        from sandboxes.helper import outside  # noqa: PLC0415 - no other ground needs it
+
+        outside.check()
+        return outside.Apart(engine[0], engine[1]), outside.stand_by
+    ground = _build(bwrap, run, owner) if bwrap else _join(*engine)
+    return ground, partial(keeper.stand_by, ground)
 
 
 def _greet(control: socket.socket, body: dict[str, object]) -> None:

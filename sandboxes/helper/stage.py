@@ -12,7 +12,7 @@ import contextlib
 import os
 import stat
 
-from sandboxes.helper import kernel
+from sandboxes.helper import kernel, plain
 
 STAGE = "/sys"
 SKELETON = f"{STAGE}/skeleton"
@@ -23,6 +23,7 @@ PROC = f"{STAGE}/proc"
 WHOLE_PROC = f"{STAGE}/whole-proc"  # the same with nothing covered, where that has to be there
 DEV = f"{STAGE}/dev"
 IMAGE = f"{STAGE}/image"  # the root folder of a container, where that is what is shown
+NOTHING = f"{STAGE}/nothing"  # an empty folder
 HOME, WORKSPACE = f"{BOX}/home", f"{BOX}/workspace"
 #: Folders that begin empty and that everybody may write, by their place inside.
 SCRATCH = {"/tmp": f"{BOX}/tmp", "/dev/shm": f"{BOX}/shm", "/var/tmp": f"{BOX}/vartmp"}  # noqa: S108
@@ -103,12 +104,13 @@ RESOLVER = "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n"
 
 def prepare() -> None:
     """Make the stage, in a mount namespace of our own."""
-    kernel.mount("none", "/", "", kernel.REC | kernel.PRIVATE)
+    if not plain.is_plain():
+        kernel.mount("none", "/", "", kernel.REC | kernel.PRIVATE)
     with contextlib.suppress(OSError):  # in user grade the host's mounts are locked together
         kernel.unmount(STAGE)  # every mount less makes all that follows faster
     flags = kernel.NOSUID | kernel.NODEV
     kernel.mount("stage", STAGE, "tmpfs", flags, "mode=0755,size=64m")
-    for path in (SKELETON, BOX, ROOT, USR, PROC, WHOLE_PROC, DEV, IMAGE):
+    for path in (SKELETON, BOX, ROOT, USR, PROC, WHOLE_PROC, DEV, IMAGE, NOTHING):
         os.mkdir(path, 0o755)
 
 

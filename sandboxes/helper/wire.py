@@ -88,6 +88,34 @@ def receive(sock: socket.socket) -> Message:
         raise Closed(str(error)) from error
 
 
+def receive_raw(sock: socket.socket) -> tuple[bytes, tuple[int, ...]]:
+    """Receive one message as it came, to be passed on: its bytes and its descriptors.
+
+    Raises:
+        Closed: the other end is gone, or left in the middle of a message.
+    """
+    try:
+        head, ancillary, _, _ = sock.recvmsg(_HEAD.size, _ANCILLARY, socket.MSG_CMSG_CLOEXEC)
+        head += _exactly(sock, _HEAD.size - len(head))
+        return head + _exactly(sock, sum(_HEAD.unpack(head))), _descriptors(ancillary)
+    except ConnectionResetError as error:
+        raise Closed(str(error)) from error
+
+
+def send_some(sock: socket.socket, data: memoryview, fds: Sequence[int]) -> int:
+    """Send what there is room for of a message that came so, descriptors first; how much it was.
+
+    Raises:
+        BlockingIOError: there is no room.
+        Closed: nobody reads.
+    """
+    rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
+    try:
+        return sock.sendmsg([data], rights, socket.MSG_NOSIGNAL | socket.MSG_DONTWAIT)
+    except (BrokenPipeError, ConnectionResetError) as error:
+        raise Closed(str(error)) from error
+
+
 def _descriptors(ancillary: list[tuple[int, int, bytes]]) -> tuple[int, ...]:
     found = array.array("i")
     for level, kind, data in ancillary:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from sandboxes import wall
 from sandboxes.backends.docker import Docker
 from sandboxes.base import Backend, Limits, Probe, SandboxSpec, Site
 from sandboxes.registry import BACKENDS
-from tests.conformance.containers import found
+from tests.conformance.containers import found, knows
 from tests.conformance.gaps import GAPS
 from tests.conformance.room import Room
 
@@ -26,6 +26,7 @@ _numbers = itertools.count()
 class Place:
     """A backend on this machine and its helper for this run of the tests."""
 
+    kind: str
     backend: Backend
     probe: Probe
     site: Site
@@ -33,29 +34,47 @@ class Place:
     @property
     def shows_an_image(self) -> bool:
         """Whether the system is an image's and not this machine's."""
-        return self.backend.name in _MARKS
+        return self.backend.name == "docker"
+
+    @property
+    def apart(self) -> bool:
+        """Whether the sandbox keeps itself, in a container that is not joined."""
+        return self.kind in WAYS
 
     @property
     def gaps(self) -> frozenset[str]:
-        return GAPS[self.backend.name, self.probe.grade]
+        return GAPS[self.kind, self.probe.grade]
 
 
 #: Where the tests of the engine must be run, so that a missing one is no reason to skip them.
 ENGINE_WANTED = "SHAKEOUT_TEST_ENGINE"
-_MARKS = {"docker": pytest.mark.engine}
+#: Other ways to sandboxes of a backend than the one that it takes here by itself.
+WAYS: Mapping[str, Backend] = {
+    "docker/sidecar": Docker(sidecar=True),
+    "docker/runsc": Docker(runtime="runsc"),
+}
+KINDS: Mapping[str, Backend] = {**BACKENDS, **WAYS}
 
 
-def _backends() -> Iterator[ParameterSet]:
-    for name in BACKENDS:
-        yield pytest.param(name, marks=[_MARKS[name]] if name in _MARKS else [])
+def _kinds() -> Iterator[ParameterSet]:
+    for kind in KINDS:
+        marks = [pytest.mark.engine] if KINDS[kind].name == "docker" else []
+        yield pytest.param(kind, marks=[*marks, *([pytest.mark.long] if kind in WAYS else [])])
 
 
-@pytest.fixture(scope="session", params=_backends())
-def backend(request) -> Backend:
+@pytest.fixture(scope="session", params=_kinds())
+def kind(request) -> str:
+    """A backend, and the way to its sandboxes."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def backend(kind) -> Backend:
     """A backend that works here."""
-    backend = BACKENDS[request.param]
-    wanted(backend)
-    return backend
+    if kind == "docker/runsc" and not knows("runsc"):
+        pytest.skip("the engine knows no gVisor: apt-get install runsc, then ci/engine start")
+    wanted(KINDS[kind])
+    return KINDS[kind]
 
 
 def wanted(backend: Backend) -> None:
@@ -63,16 +82,16 @@ def wanted(backend: Backend) -> None:
     probe = backend.probe()
     if not probe.available:
         why = f"{backend.name}: {probe.reason} ({probe.remedy})"
-        if backend.name in _MARKS and ENGINE_WANTED in os.environ:
+        if backend.name == "docker" and ENGINE_WANTED in os.environ:
             pytest.fail(why)
         pytest.skip(why)
 
 
 @pytest.fixture(scope="session")
-def place(backend) -> Iterator[Place]:
+def place(kind, backend) -> Iterator[Place]:
     """A site that all tests of this process share."""
     with backend.site(f"conformance-{os.getpid()}") as site:
-        yield Place(backend, backend.probe(), site)
+        yield Place(kind, backend, backend.probe(), site)
 
 
 @pytest.fixture
@@ -81,7 +100,7 @@ def make(place, request) -> Iterator[Callable[..., Room]]:
     for mark in request.node.iter_markers("needs"):
         for name in mark.args:
             if name in place.gaps:
-                pytest.skip(f"{place.backend.name} in {place.probe.grade} grade has no {name}")
+                pytest.skip(f"{place.kind} in {place.probe.grade} grade has no {name}")
     rooms: list[Room] = []
 
     def make_room(**fields: object) -> Room:

@@ -6,6 +6,7 @@ import functools
 
 from sandboxes.backends.docker import container, engine
 from sandboxes.errors import BackendUnavailable
+from tests.conformance.room import descendants
 
 
 @functools.cache
@@ -24,3 +25,24 @@ def of_run(run: str) -> list[str]:
     with one.client() as client:
         label = f"{container.RUN}={run}"
         return [each["Id"] for each in client.containers(all=True, filters={"label": label})]
+
+
+def first_processes(run: str) -> list[int]:
+    """The first process of each container of a run, as this machine calls it."""
+    if not (ids := of_run(run)) or (one := found()) is None:
+        return []
+    with one.client() as client:
+        return [client.inspect_container(each)["State"]["Pid"] for each in ids]
+
+
+def processes(run: str) -> list[int]:
+    """What this machine sees of the processes in the containers of a run."""
+    return [pid for first in first_processes(run) for pid in (first, *descendants(first))]
+
+
+def knows(runtime: str) -> bool:
+    """Whether the engine has a runtime."""
+    if (one := found()) is None:
+        return False
+    with one.client() as client:
+        return runtime in (client.info().get("Runtimes") or {})

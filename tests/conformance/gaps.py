@@ -11,6 +11,24 @@ from collections.abc import Mapping
 GAPS: Mapping[tuple[str, str], frozenset[str]] = {
     ("bubblewrap", "root"): frozenset(),
     ("docker", "root"): frozenset(),
+    ("docker/sidecar", "root"): frozenset(),
+    ("docker/runsc", "root"): frozenset(
+        {
+            "disk.resize",
+            "files.answers",
+            "files.attempts",
+            "files.holds",
+            "files.locks",
+            "limits.memory",
+            "nest",
+            "network.binds",
+            "network.counter",
+            "oom",
+            "process.descriptors",
+            "processes.inspected",
+            "remount",
+        }
+    ),
     ("bubblewrap", "user"): frozenset(
         {"limits.memory", "oom", "files.system", "user.separate", "user.root"}
     ),

@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 
 from sandboxes import clock
-from sandboxes.backends.docker import container
+from sandboxes.backends.docker import Docker, container
 from sandboxes.base import ROOT, Limits, Planted, SandboxSpec
 from sandboxes.errors import BackendUnavailable, CommandNotFound, SandboxError, SandboxLost
 from sandboxes.helper import owners
-from tests.conformance.containers import found, of_run
+from tests.conformance.containers import found, knows, of_run
 from tests.conformance.room import Room, eventually
 
 pytestmark = [
@@ -211,16 +211,28 @@ def test_an_image_without_a_program_that_waits_is_told_so(docker, tiny):
         assert of_run(f"mute-{os.getpid()}") == []
 
 
-def test_a_runtime_with_a_kernel_of_its_own_is_refused_and_nothing_stays(
-    docker, client, monkeypatch
-):
-    if "runsc" not in client.info()["Runtimes"]:
-        pytest.skip("the engine knows no gVisor: apt-get install runsc, then ci/engine start")
+@pytest.mark.usefixtures("gvisor")
+def test_a_runtime_with_a_kernel_of_its_own_gets_a_sidecar_without_being_told(client, monkeypatch):
     monkeypatch.setenv("SHAKEOUT_RUNTIME", "runsc")
     run = f"apart-{os.getpid()}"
-    with refused("a kernel of its own"), docker.site(run) as site:
-        site.create(SandboxSpec("one"))
+    backend = Docker()
+    with backend.site(run) as site:
+        room = Room(site.create(SandboxSpec("one")))
+        (identity,) = of_run(run)
+        seen = client.inspect_container(identity)
+        assert room.ok("id -un") == "agent"
+        assert room.leave() == []
+
+    assert seen["HostConfig"]["Runtime"] == "runsc"
+    assert "a sidecar in each container" in backend.probe().versions["way"]
+    assert "a kernel of its own" in backend.probe().versions["way"]
     assert of_run(run) == []
+
+
+@pytest.fixture
+def gvisor() -> None:
+    if not knows("runsc"):
+        pytest.skip("the engine knows no gVisor: apt-get install runsc, then ci/engine start")
 
 
 def test_a_runtime_that_the_engine_does_not_know_is_named(docker, monkeypatch):

@@ -24,7 +24,7 @@ CANARY = "canary-" + secrets.token_hex(8)
 def room(make, place, request):
     """A sandbox, without and with sandboxes inside, which must widen nothing of this."""
     if request.param and "nest" in place.gaps:
-        pytest.skip(f"{place.backend.name} has no nest")
+        pytest.skip(f"{place.kind} has no nest")
     return make(nest=request.param)
 
 
@@ -99,11 +99,15 @@ for family, address in ((socket.AF_UNIX, b'\\0{CANARY}'), (socket.AF_UNIX, '{dec
     assert room.run("python3", "-c", code).text == ""
 
 
-def test_a_socket_in_a_mounted_folder_is_the_only_one_and_was_asked_for(make, decoys):
-    """A read-only bind does not stop connect: mounts are what the case's owner chose to show."""
+def test_a_socket_in_a_mounted_folder_is_the_only_one_and_was_asked_for(make, place, decoys):
+    """A read-only bind does not stop connect: mounts are what the case's owner chose to show.
+
+    What is sent to a container is a copy, in which there are no sockets.
+    """
     room = make(mounts=[Mount(decoys["folder"], "/opt/shown")])
 
-    assert room.ok("find / -type s 2>/dev/null || true").split() == ["/opt/shown/socket"]
+    shown = [] if place.apart else ["/opt/shown/socket"]
+    assert room.ok("find / -type s 2>/dev/null || true").split() == shown
 
 
 def test_no_process_of_the_host_is_seen_or_signalled(room, decoys):

@@ -12,15 +12,13 @@ def test_a_backend_is_registered_under_its_own_name():
 
 
 def test_every_capability_is_reported_and_the_declared_gaps_are_exactly_the_missing_ones(
-    backend, shim
+    kind, backend, shim
 ):
     probe = backend.probe()
 
     assert set(probe.capabilities) == set(CAPABILITIES)
     missing = {name for name, capability in probe.capabilities.items() if not capability.available}
-    assert missing == GAPS[backend.name, probe.grade], {
-        n: probe.capabilities[n].detail for n in missing
-    }
+    assert missing == GAPS[kind, probe.grade], {n: probe.capabilities[n].detail for n in missing}
 
 
 def test_what_is_missing_says_why_and_what_is_there_says_how(backend):

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
+import socket
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sandboxes import clock
-from sandboxes.backends.docker.engine import RUNTIME, Engine, Image
+from sandboxes.backends.docker import sidecar
+from sandboxes.backends.docker.engine import Engine, Image
 from sandboxes.base import SandboxSpec
 from sandboxes.errors import SandboxError
 from sandboxes.helper import owners
@@ -32,6 +34,8 @@ _POLL = 0.01
 _GONE, _BEING_REMOVED = 404, 409
 #: Of the program that waits. Podman's own can be more than it may give.
 _ULIMITS = {"nofile": 1024, "nproc": 4096}
+#: A sidecar mounts and changes its root; what it starts gets a filter of its own instead.
+_UNCONFINED = ("apparmor=unconfined", "seccomp=unconfined")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,25 +64,47 @@ class Owner:
         return {**facts, SANDBOX: sandbox, DEADLINE: deadline}
 
 
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What all containers of a run have in common.
+
+    Attributes:
+        image: what they are made of.
+        owner: whose they are.
+        runtime: of the engine; empty: its default.
+        apart: whether there is a sidecar in each.
+    """
+
+    image: Image
+    owner: Owner
+    runtime: str
+    apart: bool
+
+
 def boot_id() -> str:
     """Which boot of this machine it is."""
     return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
 
 
 class Container:
-    """A running container; one connection to the engine keeps it alive."""
+    """A running container; one connection to the engine keeps it alive.
 
-    def __init__(self, engine: Engine, image: Image, owner: Owner, spec: SandboxSpec) -> None:
+    It carries what the program writes too, where that is a sidecar.
+    """
+
+    def __init__(self, engine: Engine, recipe: Recipe, spec: SandboxSpec) -> None:
         """Make and start it.
 
         Raises:
             SandboxError: the engine says no; nothing is left.
         """
         self.engine = engine
+        self._apart = recipe.apart
+        self._memory = spec.limits.memory
         self._alive = contextlib.ExitStack()
         with contextlib.ExitStack() as undo, engine.client() as client:
-            config = _config(client, image, owner, spec)
-            name = f"{owner.name}.{spec.name}"
+            config = _config(client, recipe, spec)
+            name = f"{recipe.owner.name}.{spec.name}"
             try:
                 self.id: str = client.create_container_from_config(config, name=name)["Id"]
             except OSError as error:
@@ -86,17 +112,34 @@ class Container:
             undo.callback(self.remove)
             self._attach()
             client.start(self.id)
-            self.pid: int = client.inspect_container(self.id)["State"]["Pid"]
-            if not self.pid:
-                raise SandboxError(f"{HOLDER} of the image {image.name} does not stay")
+            if recipe.apart:
+                self._stream.sendall(sidecar.code())
+            else:
+                self.pid: int = client.inspect_container(self.id)["State"]["Pid"]
+                if not self.pid:
+                    raise SandboxError(f"{HOLDER} of the image {recipe.image.name} does not stay")
             undo.pop_all()
 
     def _attach(self) -> None:
         """Hold its input open, for as long as this process lives or :meth:`remove` is called."""
         client = self._alive.enter_context(self.engine.client())
-        stream = client.attach_socket(self.id, params={"stdin": 1, "stream": 1})
+        wanted = {"stdin": 1, "stream": 1, "stdout": int(self._apart), "stderr": int(self._apart)}
+        stream = client.attach_socket(self.id, params=wanted)
+        self._stream: socket.socket = stream._sock
         self._alive.callback(stream.close)
-        self._alive.callback(stream._sock.close)
+        self._alive.callback(self._stream.close)
+
+    @contextlib.contextmanager
+    def handed_over(self) -> Iterator[int]:
+        """Leave the connection to somebody else, who takes a copy of the descriptor meanwhile."""
+        yield self._stream.fileno()
+        self._alive.close()
+
+    def leave_memory(self, size: int) -> None:
+        """Leave so much to the subject, beside what it was made with."""
+        size = max(size, self._memory) + sidecar.MEMORY
+        with self.engine.client() as client:
+            client.update_container(self.id, mem_limit=size, memswap_limit=size)
 
     def remove(self) -> Sequence[str]:
         """Remove it, whatever runs in it; gives what could not be removed."""
@@ -137,34 +180,38 @@ def _refusal(error: OSError, name: str) -> SandboxError:
     return SandboxError(f"the engine made no container: {error}")
 
 
-def _config(
-    client: docker.APIClient, image: Image, owner: Owner, spec: SandboxSpec
-) -> dict[str, Any]:
+def _config(client: docker.APIClient, recipe: Recipe, spec: SandboxSpec) -> dict[str, Any]:
     """What the engine is asked for."""
-    limits = spec.limits
+    apart = recipe.apart
+    memory = spec.limits.memory + (sidecar.MEMORY if apart else 0)
     host = client.create_host_config(
         network_mode="none",
         read_only=True,
         cap_drop=["ALL"],
-        security_opt=["no-new-privileges"],
+        cap_add=[*sidecar.CAPABILITIES] if apart else None,
+        security_opt=[*(_UNCONFINED if apart else ()), "no-new-privileges"],
         ipc_mode="private",
-        mem_limit=limits.memory,
-        memswap_limit=limits.memory,
-        pids_limit=limits.pids + 1,
-        runtime=os.environ.get(RUNTIME) or None,
+        cgroupns="private" if apart else None,
+        mem_limit=memory,
+        memswap_limit=memory,
+        pids_limit=spec.limits.pids + (sidecar.PROCESSES if apart else 1),
+        runtime=recipe.runtime or None,
         log_config={"Type": "none"},
-        ulimits=[{"Name": name, "Soft": most, "Hard": most} for name, most in _ULIMITS.items()],
+        ulimits=[
+            {"Name": name, "Soft": most, "Hard": most}
+            for name, most in ({} if apart else _ULIMITS).items()
+        ],
         auto_remove=True,
     )
     config: dict[str, Any] = client.create_container_config(
-        image.id,
+        recipe.image.id,
         command=None,
-        entrypoint=[HOLDER],
+        entrypoint=sidecar.command() if apart else [HOLDER],
         hostname="sandbox",
-        user="65534:65534",
+        user="0:0" if apart else "65534:65534",
         working_dir="/",
         stdin_open=True,
-        labels=owner.labels(spec.name),
+        labels=recipe.owner.labels(spec.name),
         healthcheck={"test": ["NONE"]},
         host_config=host,
     )

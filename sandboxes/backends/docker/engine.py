@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     import docker
 
 API = "1.41"
-HOST, IMAGE, RUNTIME = "DOCKER_HOST", "SHAKEOUT_IMAGE", "SHAKEOUT_RUNTIME"
+HOST, IMAGE = "DOCKER_HOST", "SHAKEOUT_IMAGE"
 START = f'export "$(ci/engine start)" in a checkout; or start an engine and set {HOST}'
 BUILD = f"ci/engine image in a checkout; or set {IMAGE} to an image that is there"
-LOCAL = f"run as root on the engine's own machine, with {HOST}=unix://SOCKET"
+FORWARD = f"forward its socket here (ssh -L), and set {HOST}=unix://SOCKET"
 _SOCKETS = ("/var/run/docker.sock", "/run/podman/podman.sock")
+_UNIX, _TLS = "unix://", "DOCKER_TLS_VERIFY"
 _PROBE_SECONDS = 1.0
 _WORK_SECONDS = 30.0
 _TITLE = "org.opencontainers.image.title"
@@ -49,8 +50,8 @@ class Engine:
 
     @property
     def socket(self) -> str:
-        """Path of its socket."""
-        return self.host.removeprefix("unix://")
+        """Path of its socket; empty where it has none on this machine."""
+        return self.host.removeprefix(_UNIX) if self.host.startswith(_UNIX) else ""
 
     @contextlib.contextmanager
     def client(self, seconds: float = _WORK_SECONDS) -> Iterator[docker.APIClient]:
@@ -92,13 +93,6 @@ def connection(host: str, seconds: float) -> Iterator[docker.APIClient]:
         raise SandboxError(f"the engine at {host} says: {error}") from error
 
 
-def check_rights() -> None:
-    """Refuse to start where containers cannot be joined from outside."""
-    if os.geteuid() != 0:
-        why = "containers are joined from outside, which only root can"
-        raise BackendUnavailable(why, LOCAL)
-
-
 def find() -> Engine:
     """The engine that :data:`HOST` names, else the first of the usual ones that answers.
 
@@ -106,9 +100,12 @@ def find() -> Engine:
         BackendUnavailable: none does, within a second each, or it is too old, or elsewhere.
     """
     named = os.environ.get(HOST, "")
-    if named and not named.startswith("unix://"):
-        raise BackendUnavailable(f"the engine at {named} is not on this machine", LOCAL)
-    hosts = [named] if named else [f"unix://{path}" for path in _SOCKETS if Path(path).exists()]
+    if named and not named.startswith((_UNIX, "tcp://")):
+        why = f"the engine at {named} is reached neither by a socket of this machine nor by TCP"
+        raise BackendUnavailable(why, FORWARD)
+    if named and os.environ.get(_TLS):
+        raise BackendUnavailable(f"{_TLS} is set: no stream is attached over TLS", FORWARD)
+    hosts = [named] if named else [f"{_UNIX}{path}" for path in _SOCKETS if Path(path).exists()]
     reasons = []
     for host in hosts:
         try:
@@ -125,10 +122,12 @@ def find() -> Engine:
 
 def _knock(host: str) -> None:
     """See that somebody listens, before the SDK is imported for nothing."""
+    if not host.startswith(_UNIX):
+        return
     with socket.socket(socket.AF_UNIX) as sock:
         sock.settimeout(_PROBE_SECONDS)
         try:
-            sock.connect(host.removeprefix("unix://"))
+            sock.connect(host.removeprefix(_UNIX))
         except OSError as error:
             raise SandboxError(f"nobody listens at {host}: {error}") from error
 
@@ -155,13 +154,6 @@ def _is_enough(spoken: str) -> bool:
     parts = spoken.split(".")
     wanted = tuple(int(part) for part in API.split("."))
     return all(part.isdecimal() for part in parts) and tuple(map(int, parts)) >= wanted
-
-
-def check_runtime(engine: Engine) -> None:
-    """Refuse a runtime that the engine would pass over without a word."""
-    if os.environ.get(RUNTIME) and engine.kind == "podman":
-        remedy = f"unset {RUNTIME}, and start the service with `podman --runtime`"
-        raise BackendUnavailable("Podman takes no runtime from who asks for a container", remedy)
 
 
 def image(engine: Engine) -> Image:

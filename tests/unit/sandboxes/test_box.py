@@ -22,7 +22,7 @@ def test_a_child_that_breaks_in_whatever_way_ends_and_says_so(monkeypatch):
     nothing = cast("Any", None)
     try:
         with pytest.raises(Failed, match="Input/output error"):
-            Box(nothing, {}, nothing).inside(breaks)
+            Box(nothing, {}, nothing, namespace=0).inside(breaks)
     finally:
         if os.getpid() != here:
             os._exit(7)  # the child must not go on with our tests

@@ -119,16 +119,21 @@ def test_podman_is_known_by_its_name(serve):
     assert engine.find() == engine.Engine(f"unix://{path}", "podman", "4.3.1")
 
 
-@pytest.mark.parametrize(
-    "host", ["tcp://192.0.2.1:2375", "ssh://user@example.com", "npipe:////./pipe/x"]
-)
-def test_an_engine_elsewhere_is_not_asked(monkeypatch, host):
+@pytest.mark.parametrize("host", ["ssh://user@example.com", "npipe:////./pipe/x"])
+def test_an_engine_that_no_stream_leads_to_is_not_asked(monkeypatch, host):
     monkeypatch.setenv("DOCKER_HOST", host)
 
     error = refused()
 
-    assert "not on this machine" in str(error)
+    assert f"the engine at {host} is reached neither by a socket" in str(error)
     assert error.remedy
+
+
+def test_an_engine_with_tls_is_not_asked(monkeypatch):
+    monkeypatch.setenv("DOCKER_HOST", "tcp://192.0.2.1:2376")
+    monkeypatch.setenv("DOCKER_TLS_VERIFY", "1")
+
+    assert "DOCKER_TLS_VERIFY" in str(refused())
 
 
 class Images:
