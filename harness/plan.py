@@ -187,10 +187,8 @@ def trials_of(
     probe, missing = choose(probes, selection.backend, needed)
     lacks += missing
     lacks += [_NEST_OR_ROOT] if {NEST, "user.root"} <= needed else []
-    parts = [case.id, ref.name, probe.backend if probe else "none"]
-    parts += [removed.label if removed else kind] if kind != "trial" else []
-    parts += [f"m{number}"] if number is not None else []
-    group = ".".join(parts)
+    label = removed.label if removed else kind
+    group = _group(case, probe.backend if probe else "", label, number)
     for repeat in range(1, selection.repeat + 1):
         yield Trial(
             id=f"{group}.r{repeat}" if selection.repeat > 1 else group,
@@ -209,6 +207,21 @@ def trials_of(
             lacks=tuple(lacks),
             sabotaged=removed,
         )
+
+
+def _group(case: Case, backend: str, label: str, number: int | None) -> str:
+    """The id of a trial without the number of its repeat."""
+    parts = [case.id, case.subjects[0].name, backend or "none"]
+    parts += [label] if label != "trial" else []
+    parts += [f"m{number}"] if number is not None else []
+    return ".".join(parts)
+
+
+def under(trial: Trial, number: int | None, removed: Sabotaged) -> Trial:
+    """The only trial of a case as it is, with something removed; ``number`` as of its variation."""
+    group = _group(trial.case, trial.backend, removed.label, number)
+    lacks = (*trial.lacks, *removed.lacks)
+    return replace(trial, id=group, group=group, kind="sabotage", sabotaged=removed, lacks=lacks)
 
 
 def changed_meanwhile(trial: Trial) -> bool:

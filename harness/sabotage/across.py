@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.case.model import Case, Sabotage
-from harness.plan import Selection, Trial, Variation, trials_of, variations
+from harness.plan import Selection, Trial, trials_of, under, variations
+from harness.sabotage.sabotaged import sabotaged
 from sandboxes.base import Probe
 
 
@@ -42,10 +43,10 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A variation of a case, and its trial as it is."""
+    """The trial of a case as it is; ``number`` as of its variation."""
 
-    variation: Variation
     trial: Trial
+    number: int | None
 
     def owns(self, row: Row) -> bool:
         return (self.trial.case.id, self.trial.ref.name) == (row.of, row.subject)
@@ -60,13 +61,13 @@ def across(
     """
     plain = replace(selection, control=False, sabotage=False)
     places = [
-        _Place(variation, next(trials_of(variation, probes, plain)))
+        _Place(next(trials_of(variation, probes, plain)), variation.number)
         for case in cases
         for variation in variations(case, plain)
     ]
     tried: dict[tuple[str, str], str] = {}
     cells, trials = [], []
-    for row, where, trial in _sorted(places, probes, plain):
+    for row, where, trial in _sorted(places):
         assert trial.sabotaged is not None  # noqa: S101 - it is made of one
         key = (where.trial.id, trial.sabotaged.digest)
         if key not in tried:
@@ -76,9 +77,7 @@ def across(
     return tuple(trials), tuple(cells)
 
 
-def _sorted(
-    places: Sequence[_Place], probes: Mapping[str, Probe], selection: Selection
-) -> Iterator[tuple[Row, _Place, Trial]]:
+def _sorted(places: Sequence[_Place]) -> Iterator[tuple[Row, _Place, Trial]]:
     """Every sabotage at every place with the same subject; the diagonal first."""
     rows: dict[Row, tuple[Sabotage, _Place]] = {}
     for place in places:
@@ -89,7 +88,7 @@ def _sorted(
         for row, (sabotage, owner) in rows.items():
             for where in places:
                 if where.owns(row) is own and (own or _same_subject(where.trial, owner.trial)):
-                    yield row, where, _trial(sabotage, owner, where, probes, selection)
+                    yield row, where, _trial(sabotage, owner, where)
 
 
 def _same_subject(one: Trial, other: Trial) -> bool:
@@ -105,8 +104,6 @@ def _trial(
     sabotage: Sabotage,
     owner: _Place,
     where: _Place,
-    probes: Mapping[str, Probe],
-    selection: Selection,
 ) -> Trial:
-    variation = replace(where.variation, kind="sabotage", sabotage=sabotage, owner=owner.trial.case)
-    return next(trials_of(variation, probes, selection))
+    removed = sabotaged(sabotage, where.trial.case, owner.trial.case)
+    return under(where.trial, where.number, removed)

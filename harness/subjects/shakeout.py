@@ -6,6 +6,7 @@ the machine comes with them. It runs in the user grade, in a case that has ``nes
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata as metadata
 import re
 import sys
@@ -95,6 +96,7 @@ def _interpreter() -> tuple[str, list[Mount]]:
     return str(program), shown
 
 
+@functools.cache
 def _shown() -> Mapping[str, Path]:
     """Path inside to path here: our packages, and everything that they need."""
     ours = {f"{_INSIDE}/{name}": PACKAGE.parent / name for name in _PARTS}
