@@ -84,12 +84,22 @@ def is_case(path: Path) -> bool:
 
     It is told by the keys at the start of its lines, so that a case that is no YAML is one too.
     """
+    found = _keys(path)
+    return _TELLING[0] in found or len(found.intersection(_TELLING)) > 1
+
+
+def is_suite(path: Path) -> bool:
+    """Whether a YAML file is a suite, perhaps an invalid one, and no other tool's file."""
+    return path.name == suite.NAME and b"suite" in _keys(path)
+
+
+def _keys(path: Path) -> frozenset[bytes]:
+    """What stands as a key at the start of a line; nothing where the file cannot be read."""
     try:
         with path.open("rb") as file:
-            found = frozenset(_KEY.findall(file.read(MAX_BYTES)))
+            return frozenset(_KEY.findall(file.read(MAX_BYTES)))
     except OSError:
-        return False
-    return _TELLING[0] in found or len(found.intersection(_TELLING)) > 1
+        return frozenset()
 
 
 def in_a_run(path: Path) -> bool:

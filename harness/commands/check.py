@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Final
 
 from harness.case.errors import CaseError, CaseErrors
-from harness.case.find import Found, find
+from harness.case.find import Found, find, in_a_run, is_case, is_suite
 from harness.case.load import load_cases
 from harness.case.model import Case
-from harness.commands.answers import listed, refused
+from harness.commands.answers import DONE, listed, refused
 from harness.commands.programs import wrong_programs
 from harness.state import cases_folder
 
@@ -32,18 +32,32 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="case files, folders of cases, suites (default: all of cases/)",
     )
+    parser.add_argument(
+        "--cases-only",
+        action="store_true",
+        help="leave out what is named and is no case, as a hook of git needs it; none left is done",
+    )
     parser.add_argument("--json", action="store_true", help="print items or errors as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
     """Load everything and say what is wrong; 0 valid, 2 invalid, 3 nothing to check."""
+    paths = args.paths or [cases_folder()]
+    if args.cases_only:
+        paths = [path for path in paths if path.is_dir() or _is_ours(path)]
+        if not paths:
+            return DONE
     try:
-        cases = checked(args.paths or [cases_folder()])
+        cases = checked(paths)
     except CaseErrors as error:
         return refused(error, as_json=args.json)
     items = [{"id": case.id, "file": str(case.source)} for case in cases]
     lines = [f"{case.source}: {_standing(case)}" for case in cases]
     return listed(items, lines, as_json=args.json)
+
+
+def _is_ours(path: Path) -> bool:
+    return not in_a_run(path) and (is_case(path) or is_suite(path))
 
 
 def checked(paths: Sequence[Path]) -> tuple[Case, ...]:

@@ -7,11 +7,11 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import SystemRandom
-from typing import Any
+from typing import IO, Any
 
 from harness.case.errors import CaseErrors
 from harness.case.find import Found, find
@@ -29,6 +29,7 @@ from harness.outdir import open_folder, refuse_shown, run_id
 from harness.plan import Selection, Trial, plan
 from harness.progress import Lines
 from harness.record import Course, Marks, trial_records
+from harness.report.summary import markdown
 from harness.report.table import OfSuite, print_run
 from harness.run import Interrupt, Settings, probe, run_trials
 from harness.sabotage.teeth import Teeth
@@ -55,6 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=[f.value for f in FailOn],
         help="let this count as failed too",
     )
+    add("--summary", type=Path, metavar="FILE", help="append a summary in Markdown to this file")
 
 
 def choosing(parser: argparse.ArgumentParser) -> None:
@@ -126,7 +128,10 @@ def _run(args: argparse.Namespace, found: Found, cases: Sequence[Case]) -> int:
     seed = seed_of(args)
     chosen = Selection(args.subject, args.sandbox, args.repeat, seed, control=args.control)
     trials = plan(cases, probe(args.sandbox), chosen)
-    document, folder = do(args, trials, missing(found, args), Chosen(seed, cases))
+    with _appended(args.summary) as summary:
+        document, folder = do(args, trials, missing(found, args), Chosen(seed, cases))
+        if summary is not None:
+            summary.write(markdown(document, str(folder)))
     with suppress(BrokenPipeError):  # whoever reads no further gets the exit code all the same
         if args.json:
             sys.stdout.write((folder / RUN).read_text("utf-8"))
@@ -137,6 +142,16 @@ def _run(args: argparse.Namespace, found: Found, cases: Sequence[Case]) -> int:
             sys.stdout.write(f"evidence: {folder}\n")
         sys.stdout.flush()
     return int(document["exit"])
+
+
+def _appended(path: Path | None) -> AbstractContextManager[IO[str] | None]:
+    """The file that a summary is appended to, opened before anything runs."""
+    if path is None:
+        return nullcontext()
+    try:
+        return path.open("a", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--summary {path} cannot be written: {error.strerror}") from error
 
 
 def seed_of(args: argparse.Namespace) -> int:

@@ -112,5 +112,7 @@ class ItemRun:
                 link_latest(choices.folder)
             name = f"log.{choices.worker}.jsonl" if choices.worker else LOG
             self._log = Journal(choices.folder / name)
-            self._log.write("started", run=choices.run, argv=argv[1:], seed=choices.selection.seed)
+            marks, seed = choices.marks, choices.selection.seed
+            weighing = {"known": marks.known, "fail_on": [word.value for word in marks.fail_on]}
+            self._log.write("started", run=choices.run, argv=argv[1:], seed=seed, **weighing)
         return self._log
