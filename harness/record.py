@@ -10,13 +10,15 @@ from harness import __version__
 from harness.case.suite import Check
 from harness.code import code_digest
 from harness.evidence.documents import RunRecord, TrialRecord
-from harness.judge.exitcode import FailOn
+from harness.judge.exitcode import FailOn, judge_run
 from harness.judge.judging import Facts, Kind, TrialVerdict, Trouble, judge_trial
 from harness.judge.known import KnownMark, known_mark, quarantined
 from harness.plan import Trial
 from harness.trial import Tried
 from sandboxes import clock
-from verifiers.verdicts import Reason
+from verifiers.verdicts import Reason, Verdict
+
+_CAUGHT = "caught"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +40,11 @@ class Marks:
         return known_mark(judged, Kind(trial.kind), entries, trial.ref.name, version)
 
     def label(self, trial: Trial, judged: TrialVerdict) -> str:
-        """The same in a word; empty where nothing is marked."""
-        mark = self.of(trial, judged)
-        return mark.mark.value if mark else ""
+        """The same in a word, also of a sabotage that was caught; empty where nothing is marked."""
+        record = trial_record(trial, Tried(judged, 0.0), self)
+        if record.kind is Kind.SABOTAGE:
+            return _CAUGHT if judge_run([record.outcome]).weights[0] is Verdict.PASSED else ""
+        return record.known.mark.value if record.known else ""
 
 
 @dataclass(frozen=True, slots=True)

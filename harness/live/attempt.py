@@ -83,6 +83,7 @@ class Attempt:
             stack.callback(self._note_failure, stage)
             tamper.hook(stage.next.env)
             self._prepare(stage)
+            tamper.reach(stage.canary)
             before = sandbox.listing()
             repositories = asked((*case.stimulus, *case.expect))
             pictures = photograph(sandbox, before, repositories)

@@ -15,7 +15,7 @@ from harness.report.table import STYLES, console_for, plain
 Document = Mapping[str, Any]
 
 _BITES = {True: ("yes", "green"), False: ("NO", "bold red"), None: ("unknown", "yellow")}
-_CELL = {"failed": "x", "passed": ".", "timed_out": "t", "unavailable": "?", "error": "e"}
+_CELL = {"failed": "x", "passed": "o", "timed_out": "t", "unavailable": "u", "error": "e"}
 _KIND = {"trial": "as it is", "control": "clean control"}
 
 
@@ -88,22 +88,31 @@ def _where(entry: Document) -> Text:
 
 
 def _matrix(matrix: Document) -> Iterator[Text]:
-    """A line for each sabotage, a column for each case; the diagonal in brackets."""
+    """A line for each sabotage, a column for each case."""
     columns = {name: number for number, name in enumerate(matrix["cases"])}
     yield Text("sabotages against cases", "bold")
-    yield Text("x failed   . passed   t timed out   ? unavailable   e error   [x] its own case")
-    widest = max(len(str(len(columns))), 1)
-    yield plain("".join(f" {number + 1:>{widest}} " for number in columns.values()))
+    yield Text(
+        "x failed   o passed   t timed out   u unavailable   e error   capital: its own case"
+    )
+    yield Text()
+    yield from _numbers(len(columns))
     for row in matrix["rows"]:
-        marks = [" " * (widest + 2)] * len(columns)
+        marks = [" "] * len(columns)
         for cell in row["cells"]:
-            mark = f"{_CELL[cell['verdict']]:>{widest}}"
-            marks[columns[cell["on"]]] = f"[{mark}]" if cell["decides"] else f" {mark} "
+            mark = _CELL[cell["verdict"]]
+            marks[columns[cell["on"]]] = mark.upper() if cell["decides"] else mark
         yield plain(f"{''.join(marks)}  {row['of']}/{row['name']} of {row['subject']}")
     yield Text()
     for name, number in columns.items():
-        yield plain(f"{number + 1:>{widest}}  {name}", "dim")
+        yield plain(f"{number + 1:>3}  {name}", "dim")
     yield Text()
+
+
+def _numbers(count: int) -> Iterator[Text]:
+    """The columns' numbers, from 1, read downwards."""
+    width = len(str(count))
+    for digit in range(width):
+        yield plain("".join(f"{number:>{width}}"[digit] for number in range(1, count + 1)), "dim")
 
 
 def _summary(teeth: Document) -> Iterator[Text]:

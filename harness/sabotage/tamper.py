@@ -12,21 +12,27 @@ import json
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from harness.errors import SabotageNotApplied
+from harness.errors import Lack, SabotageNotApplied, Unavailable
 from harness.sabotage import hook
 from harness.sabotage.sabotaged import PATCH, REPLACE, WITH, Sabotaged, function_file
 from sandboxes.base import AGENT_HOME, WORKSPACE, Kind, Mount, Planted, SandboxSpec
+from verifiers.verdicts import Reason
 
 INSIDE = "/opt/shakeout-sabotage"
 FOLDER = "sabotage"
 _PATH = "PYTHONPATH"
 _ROOM = 1 << 20
+_CANARY_EVENT = "canary"
+_CANARY = (
+    f'echo \'{{"event": "{_CANARY_EVENT}", "words": ""}}\' |'
+    f" dd of={INSIDE}/{hook.RECORD} oflag=nonblock conv=nocreat,notrunc status=none"
+)
 
 
 @dataclass(slots=True)
@@ -64,6 +70,20 @@ class Tamper:
         """Let the main process, and what it starts, find the hook."""
         if self._pipe is not None:
             env[_PATH] = ":".join(filter(None, (INSIDE, env.get(_PATH))))
+
+    def reach(self, run: Callable[[Sequence[str]], object]) -> None:
+        """Try whether what is put on record inside reaches us; ``run`` runs a program inside.
+
+        Raises:
+            Unavailable: it does not.
+        """
+        if self._pipe is None:
+            return
+        run(["sh", "-c", _CANARY])
+        if not any(record["event"] == _CANARY_EVENT for record in _read(self._pipe)):
+            what = "this sandbox shows copies, so that no proof of a patch comes out of it"
+            remedy = "take bubblewrap, or an engine of this machine, as root"
+            raise Unavailable([Lack(Reason.CAPABILITY_MISSING, what, remedy)])
 
     def prove(self) -> None:
         """With everything inside dead: that the sabotage was applied.

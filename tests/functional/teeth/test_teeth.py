@@ -180,7 +180,7 @@ def test_the_matrix_has_every_sabotage_on_every_case_of_the_same_subject(bench: 
     kinds = [trial["kind"] for trial in bench.run["trials"]]
     assert kinds.count("sabotage") == 5  # what does the same to a case is tried once
     assert ended.code == 0
-    assert "[x]" in ended.out
+    assert "Xx   a/value of command" in ended.out
 
 
 def test_nothing_selected_is_exit_3(bench: Bench):

@@ -214,8 +214,8 @@ def test_only_the_diagonal_decides(tmp_path: pathlib.Path):
 
     assert document["exit"] == 0
     assert len(document["sabotages"]) == 2
-    assert "[x] e   a/x of command" in text
-    assert " . [x]  b/y of command" in text
+    assert "Xe  a/x of command" in text
+    assert "oX  b/y of command" in text
 
 
 @pytest.mark.parametrize(
