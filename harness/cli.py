@@ -34,6 +34,7 @@ VERBS: Mapping[str, str] = {
     "new": "write a first case that runs",
     "explain": "document a fault, oracle, service, subject or field",
     "judge": "judge stored evidence again, from its files alone",
+    "evidence": "check the seals of a run, or close the breaker",
     "model": "serve a script as a model, alone",
     "doctor": "say what works on this machine, and how to get what does not",
     "clean": "remove what killed runs have left",

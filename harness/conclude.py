@@ -15,6 +15,9 @@ from harness.record import Course, Marks, run_record
 from harness.report.files import write_reports
 from harness.report.html.page import NAME as PAGE
 from harness.report.html.page import write_page
+from harness.sealing import run_claim
+from verifiers.seals.errors import NotSealed
+from verifiers.seals.sealer import Sealer
 
 LOG = "log.jsonl"
 RUN = "run.json"
@@ -24,18 +27,18 @@ More = Callable[[Document], Mapping[str, bytes]]
 
 
 def conclude(
-    folder: Path,
+    sealer: Sealer,
     log: Journal,
     course: Course,
     trials: Sequence[TrialRecord],
     marks: Marks,
     more: More | None = None,
 ) -> Document:
-    """Judge the run, write ``run.json`` and what other programs read of it, close the log.
+    """Judge the run, write ``run.json`` and what other programs read of it, seal the whole.
 
     Args:
-        folder: of the run.
-        log: of the run.
+        sealer: of the run, attached.
+        log: of the run; it is closed.
         course: how it went.
         trials: what became of each.
         marks: what to mark.
@@ -44,20 +47,41 @@ def conclude(
     Returns:
         What ``run.json`` says; its ``exit`` is the run's exit code.
     """
-    document = run_document(run_record(course, trials, marks))
+
+    def written() -> Document:
+        whole = sealer.broken is None
+        unsealed = not whole and not sealer.refused
+        record = run_record(course, trials, marks, sealed=whole, unsealed=unsealed)
+        document = run_document(record)
+        _write(sealer.folder, log, document, more)
+        return document
+
+    document = written()
+    if sealer.broken is None:
+        try:
+            sealer.finish(run_claim(document, sealer.folder))
+        except NotSealed as error:
+            log.write("not-sealed", message=str(error))
+            document = written()
+    log.close()
+    if sealer.broken is not None:
+        sys.stderr.write(f"shakeout: the run is not sealed: {printable(str(sealer.broken))}\n")
+    return document
+
+
+def _write(folder: Path, log: Journal, document: Document, more: More | None) -> None:
     log.write("ended", exit=document["exit"], verdict=document["verdict"])
     write_reports(folder, document)
     for name, data in more(document).items() if more else ():
         (folder / name).write_bytes(data)
     (folder / RUN).write_text(json.dumps(document, indent=1) + "\n", "utf-8")
     _write_page(folder, log, document)
-    log.close()
-    return document
 
 
 def _write_page(folder: Path, log: Journal, document: Document) -> None:
     """Write ``report.html``; it is no evidence, so that where it fails no verdict changes."""
     try:
+        (folder / PAGE).unlink(missing_ok=True)
         write_page(folder, document)
     except Exception as error:  # noqa: BLE001 - whatever it was, all else of the run is there
         why = "".join(traceback.format_exception_only(error)).strip()

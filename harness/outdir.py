@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from harness.errors import UsageError
+from harness.state import exposing, state_folder
 from sandboxes import clock
 
 LATEST = "latest"
@@ -75,6 +76,22 @@ def refuse_shown(wanted: str | None, shown: Iterable[Path]) -> None:
                 f"{where} lies in {source}, which a case mounts: its subject could read what is "
                 "expected of it; name a folder outside, or mount less"
             )
+
+
+def refuse_shown_state(shown: Iterable[Path]) -> None:
+    """Refuse a state folder that a subject would be shown: it could sign whatever it likes.
+
+    Args:
+        shown: what the sandboxes show of this machine.
+
+    Raises:
+        UsageError: the folder lies in one of these, or one of these in it.
+    """
+    if source := exposing(shown):
+        raise UsageError(
+            f"the state folder {state_folder()} would be shown to subjects by {source}, and the key "
+            "that seals lies in it; set SHAKEOUT_STATE to a folder outside, or mount less"
+        )
 
 
 def link_latest(folder: Path) -> None:

@@ -88,11 +88,26 @@ def trial_records(
     return [*trials, *_not_written(missing, seed)]
 
 
-def run_record(course: Course, trials: Sequence[TrialRecord], marks: Marks) -> RunRecord:
-    """The whole run: how it went, and what became of its trials."""
+def run_record(
+    course: Course,
+    trials: Sequence[TrialRecord],
+    marks: Marks,
+    *,
+    sealed: bool = False,
+    unsealed: bool = False,
+) -> RunRecord:
+    """The whole run.
+
+    Args:
+        course: how it went.
+        trials: what became of each.
+        marks: what to mark.
+        sealed: whether its evidence is sealed.
+        unsealed: whether something could not be sealed, though it should have been.
+    """
     return RunRecord(
         run=course.run,
-        sealed=False,
+        sealed=sealed,
         seed=course.seed,
         started=course.started,
         ended=clock.stamp(),
@@ -101,6 +116,7 @@ def run_record(course: Course, trials: Sequence[TrialRecord], marks: Marks) -> R
         argv=sys.argv[1:],
         selected=course.selected,
         trials=trials,
+        unsealed=unsealed,
         interrupted=course.interrupted,
         fail_on=marks.fail_on,
         toothless=course.toothless,

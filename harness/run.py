@@ -23,6 +23,7 @@ from harness.shared import Shared
 from harness.trial import Tried
 from sandboxes.base import Probe
 from sandboxes.registry import BACKENDS
+from verifiers.seals.sealer import Sealer
 
 _LOOK = 0.2
 _INSISTS = 5
@@ -87,6 +88,7 @@ class Settings:
         folder: empty, absolute.
         parallel: trials at a time.
         inject: whether faults are armed.
+        sealer: of the run, attached.
         label: what to say of a trial beside its verdict, such as ``known``.
     """
 
@@ -94,6 +96,7 @@ class Settings:
     folder: Path
     parallel: int
     inject: bool
+    sealer: Sealer
     label: Callable[[Trial, TrialVerdict], str]
 
 
@@ -117,8 +120,8 @@ def run_trials(
         progress.ends(trial.id, judged.verdict, judged.message, settings.label(trial, judged))
 
     with interrupt.caught(), ExitStack() as stack:
-        parts = Shared(settings.run, settings.folder, log, stopped, inject=settings.inject)
-        shared = stack.enter_context(parts)
+        of = (settings.run, settings.folder, log, stopped, settings.sealer)
+        shared = stack.enter_context(Shared(*of, inject=settings.inject))
         for trial in trials:
             shared.open_site(trial)
         pool = stack.enter_context(ThreadPoolExecutor(settings.parallel, "shakeout-trial"))

@@ -18,6 +18,7 @@ from sandboxes import clock
 from sandboxes.base import Site
 from sandboxes.errors import SandboxError
 from sandboxes.registry import BACKENDS
+from verifiers.seals.sealer import Sealer
 
 
 class Shared:
@@ -33,6 +34,7 @@ class Shared:
         folder: Path,
         log: Journal,
         stopped: Callable[[], bool],
+        sealer: Sealer,
         *,
         inject: bool = True,
     ) -> None:
@@ -43,6 +45,7 @@ class Shared:
             folder: of the run.
             log: of the run, or of this process's part in it.
             stopped: whether the user wants the run to end.
+            sealer: of the run, attached.
             inject: whether faults are armed.
         """
         self._run = run
@@ -50,7 +53,7 @@ class Shared:
         self._sites: dict[str, Site | SandboxError] = {}
         self._stack = ExitStack()
         host = ServiceHost()
-        self._bench = Bench(folder, self._sites, host, inject=inject, stopped=stopped)
+        self._bench = Bench(folder, self._sites, host, sealer, inject=inject, stopped=stopped)
 
     def __enter__(self) -> Self:
         with ExitStack() as opened:

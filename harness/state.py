@@ -6,8 +6,11 @@ Nothing else outside a run's folder and the user's cache is ever written.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
+#: What a sandbox shows of the machine's own system.
+_ALWAYS_SHOWN = (Path("/usr"), Path("/etc"))
 PACKAGE = Path(__file__).resolve().parent
 
 
@@ -31,3 +34,17 @@ def state_folder() -> Path:
         return top / ".shakeout"
     base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(base) / "shakeout"
+
+
+def exposing(shown: Iterable[Path]) -> Path | None:
+    """What of ``shown`` would let a subject see the state folder, in which the key lies.
+
+    Args:
+        shown: what sandboxes show of this machine, beside what they always do.
+    """
+    state = state_folder().resolve()
+    for source in (*_ALWAYS_SHOWN, *shown):
+        resolved = source.resolve()
+        if state.is_relative_to(resolved) or resolved.is_relative_to(state):
+            return source
+    return None

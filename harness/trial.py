@@ -29,8 +29,10 @@ from harness.live.scene import Bench, Setting
 from harness.oracles.containment import NOTE
 from harness.plan import Trial, changed_meanwhile
 from harness.screen.secrets import Screen, plant
+from harness.sealing import UNSEALABLE, obstacle, seal_trial
 from harness.search import TooSlow
 from sandboxes.errors import BackendUnavailable, CommandNotFound, SandboxError
+from verifiers.seals.errors import NotSealed
 from verifiers.verdicts import Reason
 
 
@@ -104,7 +106,7 @@ def run_trial(trial: Trial, bench: Bench) -> TrialVerdict:
     1. plant the secrets, open the journal; 2. refuse what is lacking here; 3. create the
     sandbox and serve its services; 4. arm the faults, play the steps; 5. watch what lingers;
     6. freeze, list, copy out, kill; 7. destroy, and look for what is left; 8. write the
-    evidence; 9. judge it; 10. write the verdict.
+    evidence; 9. judge it; 10. write the verdict, and seal it all.
     """
     folder = bench.folder / "trials" / trial.id
     random = Random(f"{trial.seed}:{trial.id}")  # noqa: S311 - to be repeated, not to be secret
@@ -129,7 +131,8 @@ def run_trial(trial: Trial, bench: Bench) -> TrialVerdict:
 
 def _refuse(trial: Trial, bench: Bench) -> None:
     """Do not even try what cannot be tried here."""
-    lacks = list(trial.lacks)
+    unsealable = obstacle(bench.sealer)
+    lacks = [unsealable] if unsealable else list(trial.lacks)
     if not bench.inject and not trial.case.faults:
         lacks.append(Lack(Reason.NOT_PROVOKED, "injection is off, and the case has no fault"))
     if lacks:
@@ -168,19 +171,38 @@ def _with_containment(attempt: Attempt, evidence: Evidence) -> Evidence:
 
 
 def _close(attempt: Attempt, troubles: _Troubles) -> TrialVerdict:
-    """Judge, and put the verdict on disk; where that fails nothing is proved."""
+    """Judge, put the verdict on disk, and seal; where that fails nothing is proved."""
     trial, evidence = attempt.setting.trial, attempt.evidence
-    verdict = judge_trial(_facts(trial, evidence, troubles.all))
+    folder = attempt.setting.folder
+    found = _facts(trial, evidence, troubles.all)
+    verdict = judge_trial(found)
     document = verdict_document(trial.id, verdict, evidence, not_injected(trial.case))
     try:
         troubles.journal.write(
             "verdict", verdict=verdict.verdict.value, reasons=list(verdict.reasons)
         )
-        store.write_json(attempt.setting.folder / store.VERDICT, document, attempt.setting.screen)
+        store.write_json(folder / store.VERDICT, document, attempt.setting.screen)
         troubles.journal.close()
     except EvidenceLost as error:
         troubles.add(Reason.EVIDENCE_LOST, str(error))
-        return judge_trial(_facts(trial, evidence, troubles.all))
+        verdict = judge_trial(found := replace(found, troubles=troubles.all))
+    if any(trouble.reason in UNSEALABLE for trouble in troubles.all):
+        return verdict
+    try:
+        seal_trial(attempt.setting.bench.sealer, trial, folder, verdict, evidence)
+    except NotSealed as error:
+        return _unsealed(attempt, replace(found, sealed=False, unsealed=str(error)))
+    return verdict
+
+
+def _unsealed(attempt: Attempt, found: Facts) -> TrialVerdict:
+    """The verdict on a trial that could not be sealed; no other one stays on disk."""
+    trial, path = attempt.setting.trial, attempt.setting.folder / store.VERDICT
+    verdict = judge_trial(found)
+    document = verdict_document(trial.id, verdict, attempt.evidence, not_injected(trial.case))
+    with suppress(OSError, EvidenceLost):
+        path.unlink(missing_ok=True)
+        store.write_json(path, document, attempt.setting.screen)
     return verdict
 
 

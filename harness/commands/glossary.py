@@ -200,7 +200,11 @@ WORDS: Final = (
         ("nothing", "exactly what it names", "less", "more"),
     ),
     Word("control", "the case without its faults or its harm, which must pass", ("clean control",)),
-    Word("sealed", "made so that one changed byte is found; not done yet", ("attested",)),
+    Word(
+        "sealed",
+        "signed with every file's digest, so that one changed byte is found",
+        ("attested",),
+    ),
     Word("any", "in a table: each of the values gives the same"),
     Word("verdict", "passed, failed, timed_out, unavailable or error; the worst decides"),
     Word("reason", "what stands against a pass; a verdict lists every one", ("reasons",)),

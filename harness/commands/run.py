@@ -25,7 +25,7 @@ from harness.errors import UsageError
 from harness.evidence.documents import Document, usage_document
 from harness.journal import Journal
 from harness.judge.exitcode import USAGE, FailOn
-from harness.outdir import open_folder, refuse_shown, run_id
+from harness.outdir import open_folder, refuse_shown, refuse_shown_state, run_id
 from harness.plan import Selection, Trial, plan
 from harness.progress import Lines
 from harness.record import Course, Marks, trial_records
@@ -33,6 +33,7 @@ from harness.report.summary import markdown
 from harness.report.table import OfSuite, print_run
 from harness.run import Interrupt, Settings, probe, run_trials
 from harness.sabotage.teeth import Teeth
+from harness.sealing import attach
 from harness.state import cases_folder
 from sandboxes import clock
 from sandboxes.registry import BACKENDS
@@ -179,17 +180,20 @@ def do(
         unwritten: checks without a case that are to be reported.
         chosen: what the run is of.
     """
-    refuse_shown(args.out, [source for case in chosen.cases for source in case.workspace.mounts])
+    shown = [source for case in chosen.cases for source in case.workspace.mounts]
+    refuse_shown(args.out, shown)
+    refuse_shown_state(shown)
     seed, teeth = chosen.seed, chosen.teeth
     name, started = run_id(), clock.stamp()
     folder = open_folder(args.out, name)
-    log = Journal(folder / LOG)
+    log, sealer = Journal(folder / LOG), attach(name, folder)
     marks = Marks(known=not args.no_known, fail_on=[FailOn(word) for word in args.fail_on])
     weighing = {"known": marks.known, "fail_on": args.fail_on}
     log.write("started", run=name, argv=sys.argv[1:], seed=seed, trials=len(trials), **weighing)
     interrupt = Interrupt()
     progress = Lines(len(trials))
-    settings = Settings(name, folder, args.parallel, not args.no_inject, marks.label)
+    inject = not args.no_inject
+    settings = Settings(name, folder, args.parallel, inject, sealer, marks.label)
     try:
         tried = run_trials(trials, settings, log, progress, interrupt)
     finally:
@@ -199,7 +203,7 @@ def do(
     stopped = interrupt.event.is_set()
     course = Course(name, seed, started, len(chosen.cases), stopped, toothless)
     more = teeth.files if teeth else None
-    return conclude(folder, log, course, records, marks, more), folder
+    return conclude(sealer, log, course, records, marks, more), folder
 
 
 def missing(found: Found, args: argparse.Namespace) -> Sequence[Check]:

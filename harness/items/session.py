@@ -16,12 +16,14 @@ from harness.evidence.documents import Document, TrialRecord
 from harness.housekeeping import sweep
 from harness.items.choices import Choices
 from harness.journal import Journal
-from harness.outdir import link_latest, refuse_shown
+from harness.outdir import link_latest, refuse_shown, refuse_shown_state
 from harness.plan import Trial, Variation, trials_of
 from harness.record import Course, trial_record
 from harness.run import probe
+from harness.sealing import attach
 from harness.shared import Shared
 from sandboxes import clock
+from verifiers.seals.sealer import Sealer
 
 
 class ItemRun:
@@ -36,6 +38,7 @@ class ItemRun:
         self._stopped = threading.Event()
         self._stack = ExitStack()
         self._log: Journal | None = None
+        self._sealer: Sealer | None = None
         self._shared: Shared | None = None
         self._pool: ThreadPoolExecutor | None = None
 
@@ -49,10 +52,11 @@ class ItemRun:
         """Run a trial to its verdict; where the user interrupts, it is taken down in order.
 
         Raises:
-            UsageError: its subject would be shown the folder of the run.
+            UsageError: its subject would be shown the folder of the run, or the key that seals.
             EvidenceLost: the folder of the run cannot be written.
         """
         refuse_shown(str(self.choices.folder), variation.case.workspace.mounts)
+        refuse_shown_state(variation.case.workspace.mounts)
         shared, pool = self._opened()
         trial = self.trial(variation, repeat)
         shared.open_site(trial)
@@ -90,7 +94,7 @@ class ItemRun:
         )
         records = [self._records[name] for name in sorted(self._records)]
         log = self._opened_log()
-        self.document = conclude(self.choices.folder, log, course, records, self.choices.marks)
+        self.document = conclude(self._attached(), log, course, records, self.choices.marks)
         return self.document
 
     def _opened(self) -> tuple[Shared, ThreadPoolExecutor]:
@@ -99,10 +103,17 @@ class ItemRun:
             sweep()
             choices, stopped = self.choices, self._stopped.is_set
             log = self._opened_log()
-            shared = Shared(choices.run, choices.folder, log, stopped, inject=choices.inject)
+            of = (choices.run, choices.folder, log, stopped, self._attached())
+            shared = Shared(*of, inject=choices.inject)
             self._shared = self._stack.enter_context(shared)
             self._pool = self._stack.enter_context(ThreadPoolExecutor(1, "shakeout-trial"))
         return self._shared, self._pool
+
+    def _attached(self) -> Sealer:
+        """What seals the run, in whichever process it began."""
+        if self._sealer is None:
+            self._sealer = attach(self.choices.run, self.choices.folder)
+        return self._sealer
 
     def _opened_log(self) -> Journal:
         if self._log is None:

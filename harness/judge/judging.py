@@ -85,7 +85,8 @@ class Facts:
         leftover: whether the case allows that.
         ended_by: as in :class:`~harness.evidence.model.Evidence`.
         troubles: what stages raised, in order.
-        sealed: ``None`` while there is no sealing.
+        sealed: whether the evidence could be sealed; ``None`` while it is judged for that.
+        unsealed: why it could not, in words.
         kind: what the trial is for.
         aside: how the subject ended, where that may be why something did not happen.
     """
@@ -99,6 +100,7 @@ class Facts:
     ended_by: str = "exit"
     troubles: Sequence[Trouble] = ()
     sealed: bool | None = None
+    unsealed: str = ""
     kind: Kind = Kind.TRIAL
     aside: str = ""
 
@@ -238,7 +240,8 @@ def _grounds(
 ) -> Iterator[_Ground]:
     yield from (_trouble(trouble.reason, trouble.message) for trouble in facts.troubles)
     if facts.sealed is False:
-        yield _trouble(Reason.NOT_SEALED, "the evidence could not be sealed")
+        why = f": {facts.unsealed}" if facts.unsealed else ""
+        yield _trouble(Reason.NOT_SEALED, f"the evidence could not be sealed{why}")
     if not facts.ran:
         if not facts.troubles:
             yield _trouble(Reason.NOTHING_RAN, "nothing ran")

@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 
 from harness.case.model import Case
+from harness.errors import Lack, Unavailable
 from harness.faults.registry import FAULTS
 from harness.journal import Journal
 from harness.live import sentinels
@@ -29,11 +30,14 @@ from harness.services.plan import Plan
 from harness.services.plan import plan as plan_services
 from harness.services.record import Shelf
 from harness.services.registry import build
+from harness.state import exposing, state_folder
 from harness.subjects.base import Dialect, Launch
 from sandboxes import clock
 from sandboxes.base import Mount, Planted, Sandbox, SandboxSpec, Site
 from sandboxes.capabilities import NEST
 from sandboxes.errors import SandboxError
+from verifiers.seals.sealer import Sealer
+from verifiers.verdicts import Reason
 
 _UTC = "UTC"
 _LOW_PORTS = "network.low-ports"
@@ -47,6 +51,7 @@ class Bench:
         folder: of the run.
         sites: of each backend, by name; the error where it could not be made ready.
         host: serves the services of every trial.
+        sealer: seals the evidence of each.
         inject: whether faults are armed at all.
         stopped: whether the user wants the run to end.
     """
@@ -54,6 +59,7 @@ class Bench:
     folder: Path
     sites: Mapping[str, Site | SandboxError]
     host: ServiceHost
+    sealer: Sealer
     inject: bool
     stopped: Callable[[], bool]
 
@@ -89,10 +95,17 @@ class Setting:
 
 
 def sandbox_spec(trial: Trial, bench: Bench, launch: Launch, random: Random) -> SandboxSpec:
-    """The sandbox that a trial needs; ``random`` makes its sentinels."""
+    """The sandbox that a trial needs; ``random`` makes its sentinels.
+
+    Raises:
+        Unavailable: it would show the key that seals.
+    """
     case, home = trial.case, Path.home().resolve()
     mounts = {target: source for source, target in case.workspace.mounts.items()}
     mounts |= {mount.target: mount.source for mount in launch.mounts}
+    if source := exposing(mounts.values()):
+        what = f"the subject would see the state folder {state_folder()} by {source}"
+        raise Unavailable([Lack(Reason.CAPABILITY_MISSING, what, "set SHAKEOUT_STATE elsewhere")])
     planted = (*sentinels.sentinels(random), *launch.home, *case.home)
     return SandboxSpec(
         name=trial.id,

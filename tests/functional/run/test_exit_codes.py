@@ -179,7 +179,7 @@ def test_json_on_stdout_is_run_json_and_nothing_else(shakeout, tmp_path):
     assert ran.code == 0
     assert ran.document == json.loads((tmp_path / "here" / "run.json").read_text())
     assert ran.document["exit"] == 0
-    assert ran.document["sealed"] is False
+    assert ran.document["sealed"] is True
 
 
 def test_a_run_without_out_goes_to_out_and_is_linked_as_latest(shakeout, tmp_path):
