@@ -27,6 +27,7 @@ def main() -> None:
 
 
 def _serve() -> None:
+    kernel.clear_environment()
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
     os.umask(0o022)

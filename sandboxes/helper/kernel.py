@@ -188,6 +188,16 @@ def set_command_line(text: str) -> None:
         ctypes.memmove(start, text.encode()[: end - start - 1], min(len(text), end - start - 1))
 
 
+def clear_environment() -> None:
+    """What ``/proc/PID/environ`` shows, which some kernels show to everybody."""
+    words = ctypes.POINTER(ctypes.c_void_p).in_dll(_libc, "environ")
+    number = 0
+    while word := words[number]:
+        ctypes.memset(word, 0, len(ctypes.string_at(word)))
+        number += 1
+    os.environ.clear()
+
+
 def no_new_privileges() -> None:
     """No program started from here gains anything by being setuid or having capabilities."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)

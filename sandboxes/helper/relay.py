@@ -146,12 +146,15 @@ class Relay:
             self._stream_ready(events)
 
     def finish(self) -> None:
-        """Send what waits, if somebody takes it."""
+        """Send what waits, if somebody takes it, and let go of everything."""
         poller = select.poll()
         poller.register(self.stream.writing, select.POLLOUT)
         with contextlib.suppress(OSError):
             while self.stream.waiting and poller.poll(_LAST_WORDS):
                 self.stream.flush()
+        for half in self.halves.values():
+            half.close()
+        self._poller.close()
 
     def _watch_stream(self) -> None:
         reading, writing = self.stream.reading, self.stream.writing

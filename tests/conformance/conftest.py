@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import os
+import subprocess
+import tarfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -140,3 +142,30 @@ def client() -> Iterator[Any]:
 def shim() -> None:
     """The wall-clock shim, built."""
     wall.build()
+
+
+@pytest.fixture
+def tiny(client, tmp_path, monkeypatch) -> Iterator[Callable[..., None]]:
+    """Make an image of nothing but these programs, and use it."""
+    made: list[str] = []
+    source = tmp_path / "cat.c"
+    source.write_text(
+        "#include <unistd.h>\nint main(void) { char c; while (read(0, &c, 1) > 0) write(1, &c, 1); return 0; }"
+    )
+    program = tmp_path / "cat"
+    subprocess.run(["gcc", "-static", "-O1", "-w", "-o", program, source], check=True)
+
+    def make(*paths: str) -> None:
+        archive = tmp_path / "image.tar"
+        with tarfile.open(archive, "w") as tar:
+            tar.addfile(tarfile.TarInfo("empty"))
+            for path in paths:
+                tar.add(program, path)
+        name = f"shakeout-test-{os.getpid()}-{next(_numbers)}"
+        client.import_image_from_file(str(archive), repository=name)
+        made.append(name)
+        monkeypatch.setenv("SHAKEOUT_IMAGE", name)
+
+    yield make
+    for name in made:
+        client.remove_image(name)

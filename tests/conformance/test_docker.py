@@ -8,9 +8,8 @@ import itertools
 import os
 import re
 import signal
-import subprocess
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -158,33 +157,6 @@ def test_whoever_fills_the_memory_with_files_dies_before_the_container(docker):
         assert room.leave() == []
 
 
-@pytest.fixture
-def tiny(client, tmp_path, monkeypatch) -> Iterator[Callable[..., None]]:
-    """Make an image of nothing but these programs, and use it."""
-    made: list[str] = []
-    source = tmp_path / "cat.c"
-    source.write_text(
-        "#include <unistd.h>\nint main(void) { char c; while (read(0, &c, 1) > 0) write(1, &c, 1); return 0; }"
-    )
-    program = tmp_path / "cat"
-    subprocess.run(["gcc", "-static", "-O1", "-w", "-o", program, source], check=True)
-
-    def make(*paths: str) -> None:
-        archive = tmp_path / "image.tar"
-        with tarfile.open(archive, "w") as tar:
-            tar.addfile(tarfile.TarInfo("empty"))
-            for path in paths:
-                tar.add(program, path)
-        name = f"shakeout-test-{os.getpid()}-{next(_numbers)}"
-        client.import_image_from_file(str(archive), repository=name)
-        made.append(name)
-        monkeypatch.setenv("SHAKEOUT_IMAGE", name)
-
-    yield make
-    for name in made:
-        client.remove_image(name)
-
-
 def test_an_image_of_a_single_program_is_enough(docker, tiny):
     tiny("bin/cat")
     with docker.site(f"tiny-{os.getpid()}") as site:
@@ -224,8 +196,10 @@ def test_a_runtime_with_a_kernel_of_its_own_gets_a_sidecar_without_being_told(cl
         assert room.leave() == []
 
     assert seen["HostConfig"]["Runtime"] == "runsc"
-    assert "a sidecar in each container" in backend.probe().versions["way"]
-    assert "a kernel of its own" in backend.probe().versions["way"]
+    probe = backend.probe()
+    assert probe.versions["containers"].startswith("with a sidecar in each: ")
+    assert "a kernel of its own" in probe.versions["containers"]
+    assert "SHAKEOUT_RUNTIME" in probe.capabilities["oom"].remedy
     assert of_run(run) == []
 
 

@@ -18,7 +18,7 @@ import functools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sandboxes import probing
 from sandboxes.backends.docker import container, engine, leftovers, ways
@@ -29,6 +29,7 @@ from sandboxes.helper.ground import APART
 from sandboxes.resident import resident
 
 _GRADE = "root"
+_RUNTIME = f"unset {ways.RUNTIME}, or name a runtime that shares the machine's kernel: runc, crun"
 _REMEDY = "see what `docker run --rm --network none IMAGE true` says"
 
 
@@ -71,7 +72,13 @@ def _probe(backend: Docker) -> Probe:
         if runtime := ways.runtime(backend.runtime):
             versions["runtime"] = runtime
         capabilities = _examine(backend, found)
-        versions["way"] = ways.described(ways.why_apart(found, runtime, forced=backend.sidecar))
+        why_apart = ways.why_apart(found, runtime, forced=backend.sidecar)
+        versions["containers"] = ways.described(why_apart)
+        if runtime and why_apart:
+            capabilities = {
+                name: each if each.available else replace(each, remedy=_RUNTIME)
+                for name, each in capabilities.items()
+            }
     except BackendUnavailable as error:
         return Probe(backend.name, False, _GRADE, str(error), error.remedy, {}, versions)
     except SandboxError as error:

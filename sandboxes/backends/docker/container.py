@@ -19,7 +19,7 @@ from sandboxes import clock
 from sandboxes.backends.docker import sidecar
 from sandboxes.backends.docker.engine import Engine, Image
 from sandboxes.base import SandboxSpec
-from sandboxes.errors import SandboxError
+from sandboxes.errors import BackendUnavailable, SandboxError
 from sandboxes.helper import owners
 
 if TYPE_CHECKING:
@@ -111,10 +111,10 @@ class Container:
                 raise _refusal(error, spec.name) from error
             undo.callback(self.remove)
             self._attach()
-            client.start(self.id)
             if recipe.apart:
-                self._stream.sendall(sidecar.code())
+                self._start_sidecar(client, recipe.image)
             else:
+                client.start(self.id)
                 self.pid: int = client.inspect_container(self.id)["State"]["Pid"]
                 if not self.pid:
                     raise SandboxError(f"{HOLDER} of the image {recipe.image.name} does not stay")
@@ -128,6 +128,18 @@ class Container:
         self._stream: socket.socket = stream._sock
         self._alive.callback(stream.close)
         self._alive.callback(self._stream.close)
+
+    def _start_sidecar(self, client: docker.APIClient, image: Image) -> None:
+        import docker  # noqa: PLC0415 - slow
+
+        try:
+            client.start(self.id)
+        except docker.errors.APIError as error:
+            if sidecar.PYTHON not in str(error.explanation):
+                raise
+            why = f"the image {image.name} has no {sidecar.PYTHON}, which a sidecar takes"
+            raise BackendUnavailable(why, sidecar.REMEDY) from error
+        self._stream.sendall(sidecar.code())
 
     @contextlib.contextmanager
     def handed_over(self) -> Iterator[int]:

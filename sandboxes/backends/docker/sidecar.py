@@ -43,6 +43,7 @@ CAPABILITIES = (
     "SYS_CHROOT",
     "SYS_PTRACE",
 )
+REMEDY = "ci/engine image in a checkout; or set SHAKEOUT_IMAGE to one with Python 3.11 or later"
 _LENGTH = 8
 _OLDEST = (3, 11)
 _BEGIN = f"""\

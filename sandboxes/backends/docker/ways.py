@@ -41,7 +41,7 @@ def remember(engine: Engine, runtime: str, why: str) -> None:
 
 def described(why_apart: str) -> str:
     """For a report."""
-    return f"a sidecar in each container: {why_apart}" if why_apart else "joined from outside"
+    return f"with a sidecar in each: {why_apart}" if why_apart else "joined from outside"
 
 
 def check_runtime(engine: Engine, runtime: str) -> None:
