@@ -118,6 +118,6 @@ def _content(path: object, stored: Stored, run: Path) -> str | None:
             try:
                 with place.open("rb") as file:
                     return file.read(_COMPARED + 1).decode("utf-8", "replace")
-            except OSError:
+            except (OSError, ValueError):  # it is gone, or no file can have such a name
                 return None
     return None

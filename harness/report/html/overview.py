@@ -23,7 +23,7 @@ _EXITS = {
     130: "interrupted; the evidence so far is here",
 }
 _SET_ASIDE = "nothing failed but known defects and what is in quarantine"
-_FIRST = 12
+_FIRST = 8
 _FOUND_BY = 400
 _NO_VERSION = "0"
 

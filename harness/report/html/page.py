@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -104,6 +104,7 @@ def _anchor(trials: Sequence[Document], order: Sequence[int], place: int) -> str
     return overview.tile(trials[order[place]], order[place]).anchor
 
 
+@cache
 def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
@@ -125,6 +126,7 @@ def _shown(value: object) -> object:
     return value if isinstance(value, Markup | int | float) else text.plain(value)
 
 
+@cache
 def _inlined() -> Mapping[str, object]:
     style, script = (_read(name) for name in ("style.css", "script.js"))
     policy = "; ".join(

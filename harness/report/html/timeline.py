@@ -17,9 +17,10 @@ from harness.report.html.events import Event
 SLOTS = 60
 ROWS = 200
 _EDGE = 2.0
-_FREE = 4
+_FREE = 5
+_LETTER = 2.0
 _TOLD = 4
-_INTERVALS = 5
+_INTERVALS = 6
 _LEAST = 0.001
 _THIN = 0.3
 _MINUTE = 60.0
@@ -163,37 +164,40 @@ def _axis(every: Sequence[Event]) -> _Axis:
 
 
 def _strip(lane: events.Lane, axis: _Axis) -> Strip:
-    spans = [_span(event, axis) for event in lane.events if event.end is not None]
     slots: dict[int, list[Event]] = {}
     for event in lane.events:
         if event.end is None:
             slots.setdefault(int(axis.x(event.t) * SLOTS / 100), []).append(event)
     marks = list(_marks(sorted(slots.items()), axis))
+    taken = [mark.x for mark in marks]
+    spans = [_span(event, axis, taken) for event in lane.events if event.end is not None]
     return Strip(lane.name, lane.note, spans, marks)
 
 
-def _span(event: Event, axis: _Axis) -> Span:
+def _span(event: Event, axis: _Axis, taken: Sequence[float]) -> Span:
+    """A span; its label is left out where it would not fit, or lie beneath a mark."""
     x = axis.x(event.t)
     width = round(axis.x(event.end if event.end is not None else event.t) - x, 2)
-    label = event.label if width > 2 * len(event.label) + 2 else ""
-    return Span(
-        x, max(width, _THIN), event.shape, f"{event.t:.3f} s: {_in_words(event)}", event.file, label
-    )
+    room = _LETTER * len(event.label) + _LETTER
+    fits = width > room and not any(x - _LETTER < other < x + room for other in taken)
+    words = f"{event.t:.3f} s: {_in_words(event)}"
+    label = event.label if fits else ""
+    return Span(x, max(width, _THIN), event.shape, words, event.file, label)
 
 
 def _marks(slots: Sequence[tuple[int, Sequence[Event]]], axis: _Axis) -> Iterator[Mark]:
-    for index, (slot, inside) in enumerate(slots):
-        first = inside[0]
-        near = [slots[n][0] for n in (index - 1, index + 1) if 0 <= n < len(slots)]
-        free = all(abs(other - slot) >= _FREE for other in near)
-        count = len(inside)
+    labelled = -SLOTS
+    for slot, inside in slots:
+        first, count = inside[0], len(inside)
+        told = count > 1 and slot - labelled >= _FREE
+        labelled = slot if told else labelled
         yield Mark(
             x=axis.x(first.t) if count == 1 else round((slot + 0.5) * 100 / SLOTS, 2),
             shape=min((event.shape for event in inside), key=_WORST.index),
             words=f"{first.t:.3f} s: {first.words}" if count == 1 else _summed(inside),
             file=first.file,
             count=count,
-            label=str(count) if count > 1 and free else "",
+            label=str(count) if told else "",
         )
 
 

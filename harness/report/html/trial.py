@@ -49,14 +49,11 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A path that is not as it was."""
+    """A path that is not as it was: what became of it, where it is, and its states."""
 
     what: str
-    root: str
     path: str
-    by: str
-    before: str
-    after: str
+    states: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,11 +226,8 @@ def _faults(verdict: Document, case: Document, limits: Limits) -> Iterator[Fault
 def _change(change: Document) -> Change:
     return Change(
         what=change["change"],
-        root=change["root"],
-        path=cut(change["path"], 300),
-        by=change["by"],
-        before=_state(change["before"]),
-        after=_state(change["after"]),
+        path=f"{change['root']}: {cut(change['path'], 300)}",
+        states=f"({change['by']}; {_state(change['before'])} → {_state(change['after'])})",
     )
 
 

@@ -194,6 +194,21 @@ def test_marks_say_their_number_only_where_there_is_room():
     picture = timeline([Lane("crowd", "", crowd), Lane("lonely", "", lonely)])
     assert picture is not None
 
-    assert all(mark.label == "" for mark in picture.strips[0].marks)
+    labelled = [mark.x for mark in picture.strips[0].marks if mark.label]
+    assert len(labelled) > 8
+    assert all(b - a >= 8 for a, b in itertools.pairwise(labelled))
     (pair,) = picture.strips[1].marks
     assert (pair.label, pair.shape) == ("2", "bad")
+
+
+def test_a_span_says_what_it_is_only_where_nothing_lies_on_it():
+    span = Event(0.0, "process", "x", "f", 10.0, "subject")
+    lanes = [
+        Lane("free", "", [span, Event(9.0, "point", "x", "f")]),
+        Lane("taken", "", [span, Event(1.0, "point", "x", "f")]),
+        Lane("short", "", [Event(0.0, "process", "x", "f", 1.0, "subject")]),
+    ]
+    picture = timeline(lanes)
+    assert picture is not None
+
+    assert [strip.spans[0].label for strip in picture.strips] == ["subject", "", ""]

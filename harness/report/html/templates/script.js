@@ -1,13 +1,12 @@
 (() => {
   "use strict";
-  const root = document.documentElement;
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const search = document.getElementById("search");
   const shown = document.getElementById("shown");
-  const chips = all(".chip");
-  const rows = all(".matrix tbody tr");
-  const tiles = all(".tile");
-  root.classList.add("js");
+  const overview = document.getElementById("overview");
+  const chips = all(".chip", overview);
+  const rows = all(".matrix tbody tr", overview);
+  const tiles = all(".tile", overview);
 
   // -- filter and search
 
@@ -131,6 +130,7 @@
     if (trial) {
       came = tiles.find((tile) => tile.hash === location.hash) || came;
       rove(all(".tl .m", trial));
+      for (const told of all(".told", trial)) told.hidden = false;
       window.scrollTo(0, 0);
       trial.querySelector("h2").focus({ preventScroll: true });
     } else if (came && !came.hidden && ["", "#overview"].includes(location.hash)) {
