@@ -130,6 +130,7 @@ class State:
             self.breaker.check()
             return keys.load(self._keys)
         if self.breaker.made:
+            self.breaker.check()
             raise NotSealed(Cause.HEAD, f"{self._ledger.log} and {self._ledger.head} are gone")
         signer = keys.load(self._keys) if self._keys.exists() else keys.make(self._keys)
         self._ledger.make(signer)
