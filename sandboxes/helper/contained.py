@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import tarfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -117,6 +116,8 @@ def _unpack(spec: dict[str, Any]) -> None:
     """Have the files of the harness's machine that are shown inside."""
     if "brought" not in spec:
         return
+    import tarfile  # noqa: PLC0415 - slow, and seldom needed
+
     os.mkdir(_BROUGHT, 0o755)
     kernel.mount("brought", _BROUGHT, "tmpfs", kernel.NOSUID | kernel.NODEV, "mode=0755")
     try:

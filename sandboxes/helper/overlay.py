@@ -12,7 +12,7 @@ import os
 import stat
 from dataclasses import dataclass, field
 
-from sandboxes.helper import paths, rows, trees
+from sandboxes.helper import paths, plain, rows, trees
 
 _OPAQUE = "trusted.overlay.opaque"
 #: In a row: kind, mode, uid, gid, size, sha256, target; the time of change is for people.
@@ -119,7 +119,7 @@ def _is_whiteout(status: os.stat_result) -> bool:
 
 def _opaque(folder: int, name: str) -> bool:
     with contextlib.suppress(OSError):
-        fd = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+        fd = plain.open_folder(name, folder)
         try:
             return os.getxattr(fd, _OPAQUE) == b"y"
         finally:

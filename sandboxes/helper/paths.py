@@ -13,7 +13,7 @@ import stat
 from collections.abc import Iterator
 from typing import Any
 
-from sandboxes.helper import kernel, rows
+from sandboxes.helper import kernel, plain, rows
 
 _PIECE = 3000  # bytes of a path for one call; the kernel's limit is 4096
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
@@ -51,7 +51,7 @@ def open_folder(root: int, names: list[bytes]) -> int:
 @contextlib.contextmanager
 def opened(name: str | bytes, folder: int | None = None) -> Iterator[int]:
     """A folder by its one name; ``NotADirectoryError`` where it is something else."""
-    fd = os.open(name, _FOLDER, dir_fd=folder)
+    fd = plain.open_folder(name, folder)
     try:
         yield fd
     finally:

@@ -25,6 +25,21 @@ def is_plain() -> bool:
     return False
 
 
+def open_folder(name: bytes | str, folder: int | None = None) -> int:
+    """Open a folder by its one name, and none that a link leads to.
+
+    gVisor's kernel follows a link that is to be a folder and not to be followed, unless it is
+    only pointed at.
+    """
+    if not is_plain():
+        return os.open(name, _FOLDER, dir_fd=folder)
+    handle = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+    try:
+        return os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=handle)
+    finally:
+        os.close(handle)
+
+
 def open_in(folder: int, path: bytes, flags: int, mode: int, *, links: bool) -> int:
     """Open a path as if ``folder`` were the root; without ``links`` every link is refused.
 
@@ -35,6 +50,8 @@ def open_in(folder: int, path: bytes, flags: int, mode: int, *, links: bool) -> 
     try:
         while walk.names:
             walk.step()
+        if walk.last and flags & _FOLDER == _FOLDER and not flags & os.O_PATH:
+            return open_folder(walk.last, walk.chain[-1])
         name, no_link = walk.last or b".", os.O_NOFOLLOW if walk.last else 0
         return os.open(
             name, flags & ~os.O_NOFOLLOW | no_link | os.O_CLOEXEC, mode, dir_fd=walk.chain[-1]
@@ -71,7 +88,7 @@ class _Walk:
         if target is not None:
             self._follow(target)
         elif self.names:
-            self.chain.append(os.open(name, _FOLDER, dir_fd=self.chain[-1]))
+            self.chain.append(open_folder(name, self.chain[-1]))
         else:
             self.last = name
 

@@ -7,7 +7,7 @@ import os
 import posixpath
 from collections.abc import Callable
 
-from sandboxes.helper import kernel
+from sandboxes.helper import kernel, plain, stage
 
 _LINKS = 40  # as many as the kernel follows
 _PROC = b"/proc"
@@ -38,7 +38,7 @@ def resolve(
     for _ in range(_LINKS):
         folder, head, rest = _deepest(root, path, flags)
         try:
-            where = os.readlink(f"/proc/self/fd/{folder}".encode())
+            where = _seen(os.readlink(f"/proc/self/fd/{folder}".encode()))
             target = _link(folder, where, rest, me) if follow or b"/" in rest else b""
         finally:
             os.close(folder)
@@ -46,6 +46,13 @@ def resolve(
             return (posixpath.normpath(where.rstrip(b"/") + b"/" + rest) if rest else where), rest
         path = target if target.startswith(b"/") else head + b"/" + target
     raise OSError(errno.ELOOP, "too many links")
+
+
+def _seen(path: bytes) -> bytes:
+    """A path as it is from within, where the root folder inside is only a folder to us."""
+    if not plain.is_plain() or not f"{os.fsdecode(path)}/".startswith(f"{stage.ROOT}/"):
+        return path
+    return path.removeprefix(stage.ROOT.encode()) or b"/"
 
 
 def _deepest(root: int, path: bytes, flags: int) -> tuple[int, bytes, bytes]:

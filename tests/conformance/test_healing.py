@@ -72,6 +72,7 @@ def test_a_program_that_has_ended_takes_no_signal_even_before_its_end_was_heard(
         assert running.finish().code == 0
 
 
+@pytest.mark.needs("remount")
 def test_paths_are_put_back_and_restored_in_a_frozen_sandbox(make):
     room = make(workspace=[Planted("a", content=b"x"), Planted("b", content=b"x", mode=0o600)])
     before = tree(room)
@@ -89,6 +90,7 @@ def test_paths_are_put_back_and_restored_in_a_frozen_sandbox(make):
     assert running.finish().signal == signal.SIGKILL
 
 
+@pytest.mark.needs("remount")
 def test_a_mount_that_is_in_use_says_so(room):
     running = room.start("sh", "-c", "exec 3> f; echo up; sleep 30")
     running.line()

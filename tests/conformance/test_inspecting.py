@@ -55,6 +55,7 @@ def begin(room, *argv: str, env=ENV, user: str = AGENT, stdin: int | None = None
         os.close(null)
 
 
+@pytest.mark.needs("processes.inspected")
 def test_a_beginning_tells_the_environment_the_user_and_the_input(room):
     env = ENV | {"ODD": "a=b\nc", "EMPTY": ""}
     began = room.sandbox.beginning(begin(room, "sleep", "60", env=env))
@@ -64,6 +65,7 @@ def test_a_beginning_tells_the_environment_the_user_and_the_input(room):
     assert (began.stdin, began.terminal) == ("/dev/null", False)
 
 
+@pytest.mark.needs("processes.inspected")
 def test_a_given_input_is_told_by_what_it_is(room):
     with pipe() as (reading, inode):
         began = room.sandbox.beginning(begin(room, "true", stdin=reading))
@@ -71,11 +73,13 @@ def test_a_given_input_is_told_by_what_it_is(room):
     assert began.stdin == f"pipe:[{inode}]"
 
 
+@pytest.mark.needs("processes.inspected")
 @pytest.mark.needs("user.root")
 def test_another_user_is_told(room):
     assert room.sandbox.beginning(begin(room, "true", user=ROOT)).uid == 0
 
 
+@pytest.mark.needs("processes.inspected")
 def test_a_beginning_is_told_however_soon_the_end_comes(room):
     for _ in range(30):
         number = begin(room, "true", env={"PATH": "/usr/bin:/bin"})
@@ -83,10 +87,12 @@ def test_a_beginning_is_told_however_soon_the_end_comes(room):
         assert room.sandbox.wait(PATIENCE).exit_code == 0
 
 
+@pytest.mark.needs("processes.inspected")
 def test_what_is_not_inspected_has_no_beginning(room):
     assert room.sandbox.beginning(room.start("true").number) is None
 
 
+@pytest.mark.needs("processes.inspected")
 def test_an_inspected_program_runs_as_any_other(make):
     room = make(watch=[Watch.NAMES])
     room.sandbox.watch("/etc/hostname")
@@ -107,6 +113,7 @@ def test_an_inspected_program_runs_as_any_other(make):
     assert room.sandbox.attempts("/etc/hostname").count() == 1
 
 
+@pytest.mark.needs("processes.inspected")
 def test_a_script_and_a_program_that_replaces_itself_begin_once(room):
     number = begin(room, "sh", "-c", "export MORE=1; exec env", env=ENV)
 
@@ -114,6 +121,7 @@ def test_a_script_and_a_program_that_replaces_itself_begin_once(room):
     assert room.sandbox.wait(PATIENCE).exit_code == 0
 
 
+@pytest.mark.needs("processes.inspected")
 @pytest.mark.parametrize("code", WAITS.values(), ids=WAITS)
 def test_who_waits_for_a_pipe_is_seen_and_is_not_disturbed(room, code):
     with pipe() as (reading, inode):
@@ -122,6 +130,7 @@ def test_who_waits_for_a_pipe_is_seen_and_is_not_disturbed(room, code):
         assert [p.main for p in room.sandbox.processes()].count(number) == 1
 
 
+@pytest.mark.needs("processes.inspected")
 @pytest.mark.parametrize("code", WAITS_FOR_ELSE.values(), ids=WAITS_FOR_ELSE)
 def test_who_waits_for_something_else_is_not_taken_for_it(room, code):
     with pipe() as (reading, inode):
@@ -149,12 +158,14 @@ def test_the_agent_without_a_name_is_the_same_user_in_everything_else(room):
     assert room.sandbox.listing().system == []
 
 
+@pytest.mark.needs("processes.inspected")
 def test_a_name_is_taken_and_given_as_often_as_one_likes(room):
     for named in (True, False, False, True, True, False, True):
         room.sandbox.name_agent(named=named)
         assert (room.shell("id -un").code == 0) is named
 
 
+@pytest.mark.needs("processes.inspected")
 @pytest.mark.needs("user.root")
 def test_a_password_file_that_was_changed_inside_is_left_and_a_link_is_not_followed(room):
     room.sandbox.name_agent(named=False)

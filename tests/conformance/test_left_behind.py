@@ -235,6 +235,7 @@ for lock in (fcntl.flock, lambda f, how: fcntl.lockf(f, how, 5, 3)):
 """
 
 
+@pytest.mark.needs("files.locks")
 @pytest.mark.parametrize(
     ("lock", "found"),
     [
@@ -256,6 +257,7 @@ def test_a_lock_is_held_from_outside_until_it_is_undone(room, lock, found):
     assert held(room) == before
 
 
+@pytest.mark.needs("files.locks")
 def test_what_is_locked_inside_cannot_be_held_and_nothing_is_held_then(room):
     code = "import fcntl, time; f = open('deep/er/file', 'r+'); fcntl.lockf(f, fcntl.LOCK_EX); print('up', flush=True); time.sleep(30)"
     running = room.start("python3", "-Sc", code)

@@ -91,6 +91,7 @@ def test_what_cannot_be_taken_away_is_left_alone(room, path):
     assert changes(room) == before
 
 
+@pytest.mark.needs("files.attempts")
 @pytest.mark.needs("files.system")
 @pytest.mark.parametrize("program", ["true", "awk"])
 def test_each_start_leaves_a_child_behind_that_nothing_gentle_ends(make, program):
@@ -116,6 +117,7 @@ def test_each_start_leaves_a_child_behind_that_nothing_gentle_ends(make, program
     assert room.start(*argv).finish().code == 0
 
 
+@pytest.mark.needs("files.attempts")
 @pytest.mark.needs("files.system")
 def test_the_program_gets_what_it_was_given_and_is_what_it_was(room):
     number = room.sandbox.burden("/usr/bin/python3", 0.2)
@@ -128,6 +130,7 @@ def test_the_program_gets_what_it_was_given_and_is_what_it_was(room):
     room.sandbox.undo(number)
 
 
+@pytest.mark.needs("files.attempts")
 @pytest.mark.needs("files.system")
 def test_a_child_that_has_its_time_ends_by_itself(make):
     room = make(watch=[Watch.NAMES])
@@ -138,6 +141,7 @@ def test_a_child_that_has_its_time_ends_by_itself(make):
     assert room.sandbox.processes() == []
 
 
+@pytest.mark.needs("files.attempts")
 @pytest.mark.needs("files.system")
 def test_children_of_unwatched_programs_are_planted_and_not_counted(make):
     room = make(watch=[Watch.NAMES])
@@ -161,6 +165,7 @@ def test_a_process_of_the_subject_is_never_taken_for_one(make):
     assert planted == [False]
 
 
+@pytest.mark.needs("files.attempts")
 @pytest.mark.needs("files.system")
 def test_a_program_that_starts_in_a_session_of_its_own_is_not_the_child_that_it_leaves(make):
     room = make(watch=[Watch.NAMES])
@@ -177,6 +182,7 @@ def test_a_program_that_starts_in_a_session_of_its_own_is_not_the_child_that_it_
     assert running.line() == "all"
 
 
+@pytest.mark.needs("files.attempts")
 @pytest.mark.needs("files.system")
 def test_nobody_but_the_outside_can_read_what_stands_in(room):
     room.sandbox.burden("/usr/bin/true", None)
@@ -185,6 +191,7 @@ def test_nobody_but_the_outside_can_read_what_stands_in(room):
     assert room.ok("ls -d /usr/bin/true") == "/usr/bin/true"
 
 
+@pytest.mark.needs("files.attempts")
 @pytest.mark.needs("files.system")
 def test_it_can_be_undone_in_a_frozen_sandbox(make):
     room = make(watch=[Watch.NAMES])
@@ -200,6 +207,7 @@ def test_it_can_be_undone_in_a_frozen_sandbox(make):
     assert room.sandbox.processes() == []
 
 
+@pytest.mark.needs("files.attempts")
 @pytest.mark.needs("files.system")
 def test_a_stand_in_is_nothing_in_the_trees_of_the_subject(room):
     before = room.sandbox.listing()

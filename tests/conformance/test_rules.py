@@ -202,6 +202,7 @@ def test_attempts_are_counted_beside_a_rule(ruled):
     assert room.sandbox.attempts(FILE).count(depths=[Depth.ON]) == 1
 
 
+@pytest.mark.needs("files.answers")
 def test_a_rule_that_could_meet_nothing_is_refused(make):
     room = make(watch=[Watch.NAMES])
     for rule, lacking in (

@@ -97,3 +97,13 @@ def test_no_descriptor_is_left_over(root):
         content(lambda path=path: plain.open_in(root, path, os.O_RDONLY, 0, links=True))
 
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_a_folder_that_a_link_leads_to_is_not_opened(root, monkeypatch):
+    monkeypatch.setattr(plain, "is_plain", lambda: True)
+    with pytest.raises(NotADirectoryError):
+        plain.open_folder("folder", root)
+    fd = plain.open_folder("a", root)
+
+    assert os.fstat(fd).st_ino == os.stat("a", dir_fd=root).st_ino
+    os.close(fd)
