@@ -22,7 +22,7 @@ _ORDER = ("failed", "error", "unavailable", "not_judged", "passed")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a difference; ``sign`` is ``+`` (only seen), ``-`` (only expected), `` `` or ``@``."""
+    """A line of a difference; ``sign`` is ``+`` (only seen), ``-`` (only expected), a space or ``…``."""
 
     sign: str
     text: str
@@ -103,11 +103,12 @@ def _difference(entry: Mapping[str, Any], stored: Stored, run: Path) -> Iterator
         return
     lines = list(difflib.unified_diff(before, after, n=2))[2:]
     for line in lines[:_SHOWN_LINES]:
-        yield Line(line[0], line[1:].removesuffix("\n"))
+        place = line.startswith("@@")
+        yield Line("…", "") if place else Line(line[0], line[1:].removesuffix("\n"))
         if line[0] in "+-" and not line.endswith("\n"):
-            yield Line("@", "no newline at the end")
+            yield Line("…", "no newline at the end")
     if len(lines) > _SHOWN_LINES:
-        yield Line("@", f"{len(lines) - _SHOWN_LINES} lines more")
+        yield Line("…", f"{len(lines) - _SHOWN_LINES} lines more")
 
 
 def _content(path: object, stored: Stored, run: Path) -> str | None:

@@ -26,10 +26,11 @@ NAME = "report.html"
 
 _TEMPLATES = Path(__file__).parent / "templates"
 #: Characters for what trials' folders say: of all together, and of one.
-_ROOM = 3_600_000
+_ROOM = 3_000_000
 _ONE = 100_000
 _TOLD_SHORT = "the report would be too large with all of it; the trial's folder has it"
 _NO_FOLDER = "the trial had not begun"
+_SAFE = (Markup, int, float)
 _ODD = (KeyError, TypeError, ValueError, AttributeError, IndexError)
 
 Document = Mapping[str, Any]
@@ -123,7 +124,7 @@ def _shown(value: object) -> object:
     """What a template writes: nothing of it invisible; it is escaped after that."""
     if value is None:
         return ""
-    return value if isinstance(value, Markup | int | float) else text.plain(value)
+    return value if isinstance(value, _SAFE) else text.plain(value)
 
 
 @cache

@@ -55,7 +55,8 @@ def cut(text: str, most: int) -> str:
 
 def plain(value: object) -> str:
     """The text with what is invisible in brackets: for attributes, and wherever only text goes."""
-    return _ODD.sub(_bracketed, str(value))
+    text = str(value)
+    return text if _harmless(text) else _ODD.sub(_bracketed, text)
 
 
 def seen(value: object, keep: str = "") -> Markup:
@@ -65,7 +66,10 @@ def seen(value: object, keep: str = "") -> Markup:
         value: anything that has a text.
         keep: characters that stay as they are, such as the line feed.
     """
-    shown = _ODD.sub(partial(_marked, keep), str(escape(str(value))))
+    text = str(value)
+    if _harmless(text):
+        return escape(text)
+    shown = _ODD.sub(partial(_marked, keep), str(escape(text)))
     turned = _RIGHT_TO_LEFT.search(shown) is not None
     return Markup(f"<bdi>{shown}</bdi>" if turned else shown)  # noqa: S704 - it was escaped
 
@@ -73,6 +77,10 @@ def seen(value: object, keep: str = "") -> Markup:
 def lines(value: object) -> Markup:
     """The same for text of several lines."""
     return seen(value, keep="\n\t")
+
+
+def _harmless(text: str) -> bool:
+    return text.isascii() and text.isprintable()
 
 
 def _bracketed(odd: re.Match[str]) -> str:

@@ -142,13 +142,17 @@ def timeline(lanes: Sequence[events.Lane], rows: int = ROWS) -> Timeline | None:
     return Timeline(
         strips=[_strip(lane, axis) for lane in lanes],
         ticks=list(_ticks(axis)),
-        told=[Told(f"{e.t:.3f} s", name, _in_words(e), e.file) for e, name in told[:rows]],
+        told=[Told(_at(e.t), name, _in_words(e), e.file) for e, name in told[:rows]],
         untold=max(0, len(told) - rows),
     )
 
 
 def _when(entry: tuple[Event, str]) -> float:
     return entry[0].t
+
+
+def _at(t: float) -> str:
+    return f"{round(t, 3) + 0.0:.3f} s"  # never minus nothing
 
 
 def _in_words(event: Event) -> str:
@@ -180,7 +184,7 @@ def _span(event: Event, axis: _Axis, taken: Sequence[float]) -> Span:
     width = round(axis.x(event.end if event.end is not None else event.t) - x, 2)
     room = _LETTER * len(event.label) + _LETTER
     fits = width > room and not any(x - _LETTER < other < x + room for other in taken)
-    words = f"{event.t:.3f} s: {_in_words(event)}"
+    words = f"{_at(event.t)}: {_in_words(event)}"
     label = event.label if fits else ""
     return Span(x, max(width, _THIN), event.shape, words, event.file, label)
 
@@ -194,7 +198,7 @@ def _marks(slots: Sequence[tuple[int, Sequence[Event]]], axis: _Axis) -> Iterato
         yield Mark(
             x=axis.x(first.t) if count == 1 else round((slot + 0.5) * 100 / SLOTS, 2),
             shape=min((event.shape for event in inside), key=_WORST.index),
-            words=f"{first.t:.3f} s: {first.words}" if count == 1 else _summed(inside),
+            words=f"{_at(first.t)}: {first.words}" if count == 1 else _summed(inside),
             file=first.file,
             count=count,
             label=str(count) if told else "",

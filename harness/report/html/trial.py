@@ -115,7 +115,7 @@ class View:
         trial: of ``run.json``.
         tile: as it is in the matrix.
         column: its subject and sandbox.
-        reasons: each with its meaning.
+        reasons: those that mean the same, and what that is.
         broke: what broke, in short; for where there is no detail.
         detail: ``None`` where only ``run.json`` is told.
         brief: why there is no detail, else empty.
@@ -124,7 +124,7 @@ class View:
     trial: Document
     tile: overview.Tile
     column: overview.Column
-    reasons: Sequence[tuple[str, str]]
+    reasons: Sequence[tuple[Sequence[str], str]]
     broke: Sequence[tuple[str, Folded, Folded]]
     detail: Detail | None
     brief: str
@@ -143,7 +143,7 @@ def view(trial: Document, number: int, detail: Detail | None, brief: str = "") -
         trial=trial,
         tile=overview.tile(trial, number),
         column=overview.column(trial),
-        reasons=[(reason, reason_in_words(reason)) for reason in trial["reasons"]],
+        reasons=_reasons(trial["reasons"]),
         broke=[
             (b["id"], *(fold(b[key] or "", 200, TIGHT.value) for key in ("expected", "seen")))
             for b in trial["broke"]
@@ -151,6 +151,13 @@ def view(trial: Document, number: int, detail: Detail | None, brief: str = "") -
         detail=detail,
         brief=brief,
     )
+
+
+def _reasons(reasons: Sequence[str]) -> Sequence[tuple[Sequence[str], str]]:
+    alike: dict[str, list[str]] = {}
+    for reason in reasons:
+        alike.setdefault(reason_in_words(reason), []).append(reason)
+    return [(same, words) for words, same in alike.items()]
 
 
 def detail(run: Path, folder: str, limits: Limits = FULL) -> Detail:

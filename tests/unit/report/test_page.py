@@ -281,7 +281,7 @@ def test_a_file_that_is_not_what_it_had_to_be_is_shown_as_a_difference(tmp_path:
     signs = [(e.attributes["class"].split()[-1], e.text) for e in page.with_class("d")]
     assert ("del", "- two") in signs
     assert ("add", "+ <b>2</b>") in signs
-    assert ("at", "@ no newline at the end") in signs
+    assert ("at", "… no newline at the end") in signs
     assert ("d", "  one") in signs
 
 
