@@ -201,6 +201,11 @@ WORDS: Final = (
     ),
     Word("control", "the case without its faults or its harm, which must pass", ("clean control",)),
     Word(
+        "seal",
+        "the signed statement on a trial and its evidence; a run without it is not sealed",
+        ("made", "could not be made"),
+    ),
+    Word(
         "sealed",
         "signed with every file's digest, so that one changed byte is found",
         ("attested",),

@@ -39,6 +39,7 @@ TRIAL: Columns = {
         "a lasting one broken",
     ),
     "home, secrets, containment": ("held", "not seen", "broken"),
+    "seal": ("made", "could not be made"),
 }
 
 WEIGHT: Columns = {
@@ -75,8 +76,7 @@ A case without a stimulus has it met. `lasting`: more time could not mend it (`h
 `lacks`, `absent`). After the limit was reached only those are judged; where a fault did not
 land or a stimulus is unmet, only `home`, `secrets` and containment are, the rest is recorded
 as `not_judged`, and the limit decides nothing. Controls and sabotaged trials are judged by the same table; a
-sabotaged trial is never attested as passed. Evidence that cannot be sealed counts as a stage
-that broke.
+sabotaged trial is never attested as passed. What cannot be sealed has not passed, whatever else it has.
 
 """
 
@@ -123,7 +123,7 @@ def _reasons(verdict: Verdict) -> list[str]:
 
 
 def _verdict_of(situation: Situation) -> str | None:
-    subject, stages, faults, stimulus, script, time, expectations, harm = situation
+    subject, stages, faults, stimulus, script, time, expectations, harm, seal = situation
     troubles = {
         "went well": [],
         "lacked something": [Trouble(Reason.CAPABILITY_MISSING, "")],
@@ -137,6 +137,7 @@ def _verdict_of(situation: Situation) -> str | None:
         left=int(script == "left over"),
         ended_by="deadline" if time == "limit reached" else "exit",
         troubles=troubles[stages],
+        sealed=seal == "made",
     )
     return judge_trial(facts).verdict.value
 
