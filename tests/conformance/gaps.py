@@ -36,7 +36,7 @@ GAPS: Mapping[tuple[str, str], frozenset[str]] = {
 
 _LS = "ls and stat of coreutils 9 give a flag that gVisor's kernel of 2022 refuses"
 #: What else is not as it should be under a gVisor of Debian 12: tests that fail there, and why.
-#: Strict too: one that passes is a gap that is closed.
+#: Strict too: one that passes is a gap that is closed; but for what depends on the hour.
 KNOWN: Mapping[str, str] = {
     "test_a_file_is_cut_in_its_place_and_given_back": _LS,
     "test_a_file_that_is_too_long_to_keep_is_not_cut": _LS,
@@ -55,9 +55,11 @@ KNOWN: Mapping[str, str] = {
     "test_two_sandboxes_do_not_see_each_other": _LS,
     "test_what_else_is_trusted_is_still_there": _LS,
     "test_what_is_planted_is_there_for_the_agent_and_is_its_own": _LS,
+    "test_a_fork_bomb_is_dead_after_kill": "it may starve the keeper, and the sandbox is lost",
     "test_a_program_has_no_capability_and_can_gain_none": "it shows no ambient capabilities",
     "test_a_zombie_is_shown_as_one": "it lists no zombies",
     "test_pid_1_tells_nothing_of_the_harness": "it shows how pid 1 was started, for good",
     "test_root_of_the_sandbox_has_no_power_over_the_machine": "root may make device files",
     "test_signals_have_their_default_meaning": "it shows no signal masks",
 }
+SOMETIMES = frozenset({"test_a_fork_bomb_is_dead_after_kill"})

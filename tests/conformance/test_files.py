@@ -273,7 +273,7 @@ def test_a_link_exists_even_if_it_leads_nowhere(room):
     assert not room.sandbox.exists(Root.WORKSPACE, "l/x")
 
 
-def test_a_tree_of_many_files_is_listed_in_reasonable_time(room):
+def test_a_tree_of_many_files_is_listed_in_reasonable_time(place, room):
     room.run(
         "python3",
         "-c",
@@ -284,7 +284,7 @@ def test_a_tree_of_many_files_is_listed_in_reasonable_time(room):
     tree = room.sandbox.listing().workspace
 
     assert len(tree) == 1 + 100 + 20000
-    assert clock.monotonic() - before < 15
+    assert clock.monotonic() - before < (60 if place.kind == "docker/runsc" else 15)
 
 
 def test_a_deep_tree_is_listed(room):
