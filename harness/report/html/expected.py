@@ -102,6 +102,7 @@ def _difference(entry: Mapping[str, Any], stored: Stored, run: Path) -> Iterator
     if max(len(before), len(after)) > _COMPARED_LINES or max(len(before), len(after)) < 1:
         return
     lines = list(difflib.unified_diff(before, after, n=2))[2:]
+    lines = lines[1:] if lines[0].startswith("@@ -1,") else lines  # it begins where the file does
     for line in lines[:_SHOWN_LINES]:
         place = line.startswith("@@")
         yield Line("…", "") if place else Line(line[0], line[1:].removesuffix("\n"))

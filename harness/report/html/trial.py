@@ -20,6 +20,12 @@ from harness.report.html.words import reason_in_words
 Document = Mapping[str, Any]
 
 _LINES = 40
+_ENDED = {
+    "deadline": "the trial's limit was over",
+    "step": "a step of the case, or the user, stopped it",
+    "oom": "it had no more memory",
+    "lost": "the sandbox was lost",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +217,7 @@ def _ended(verdict: Document) -> str:
         case "signal":
             return f"the subject was ended by a signal, exit code {verdict['exit_code']}"
         case by:
-            return f"the subject was ended by: {by}"
+            return f"the subject was ended: {_ENDED.get(by, by)}"
 
 
 def _faults(verdict: Document, case: Document, limits: Limits) -> Iterator[Fault]:

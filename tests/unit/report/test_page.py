@@ -259,6 +259,22 @@ def test_a_trial_is_told_with_what_broke_in_front(tmp_path: Path):
     assert "asked" in text
 
 
+@pytest.mark.parametrize(
+    ("ended", "words"),
+    [
+        ({"ended_by": "exit", "exit_code": 3}, "the subject ended with exit code 3"),
+        ({"ended_by": "signal", "exit_code": 137}, "ended by a signal, exit code 137"),
+        ({"ended_by": "deadline", "exit_code": None}, "the trial's limit was over"),
+        ({"ended_by": "oom", "exit_code": None}, "it had no more memory"),
+        ({"ended_by": None, "exit_code": None}, "the subject was not started"),
+    ],
+)
+def test_how_the_subject_ended_is_said(tmp_path: Path, ended: Document, words: str):
+    page = written(tmp_path, run(trial("a")), verdict_json=ended)
+
+    assert words in part(page, "a").text
+
+
 def test_a_file_that_is_not_what_it_had_to_be_is_shown_as_a_difference(tmp_path: Path):
     document = run(trial("a", verdict="failed"))
     entry = expectation(
@@ -282,7 +298,7 @@ def test_a_file_that_is_not_what_it_had_to_be_is_shown_as_a_difference(tmp_path:
     assert ("del", "- two") in signs
     assert ("add", "+ <b>2</b>") in signs
     assert ("at", "… no newline at the end") in signs
-    assert ("d", "  one") in signs
+    assert signs[0] == ("d", "  one")
 
 
 def test_a_long_value_is_folded_and_what_is_left_out_is_said(tmp_path: Path):
