@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from ci.measure import endurance, engine, model, sandbox, startup, trials
+from ci.measure import endurance, engine, model, sandbox, seals, startup, trials
 from ci.measure.figures import Figure, Unavailable
 
 PARTS: Mapping[str, Callable[[], Iterator[Figure | Unavailable]]] = {
@@ -17,6 +17,7 @@ PARTS: Mapping[str, Callable[[], Iterator[Figure | Unavailable]]] = {
     "sandbox": sandbox.figures,
     "engine": engine.figures,
     "trials": trials.figures,
+    "seals": seals.figures,
     "model": model.figures,
     "endurance": endurance.figures,
 }
