@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import shutil
 import signal
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
+from jsonschema import Draft202012Validator
 
 from harness.live.inside import MODEL_URL
 from sandboxes import clock
@@ -19,6 +21,7 @@ from sandboxes.registry import BACKENDS
 from verifiers.seals.state import State
 from verifiers.seals.verify import verify
 
+SCHEMA = Path(__file__).parents[3] / "cases/schema/attestation.schema.json"
 PASSES = """\
 subject: {command: ["true"]}
 task: Nothing.
@@ -71,6 +74,9 @@ def test_every_file_of_a_real_run_is_named_when_it_is_changed(shakeout, tmp_path
     assert key is not None
     assert verify(run, key).problems == []
 
+    schema = Draft202012Validator(json.loads(SCHEMA.read_text()))
+    for line in (run / "seals.jsonl").read_text().splitlines():
+        schema.validate(json.loads(base64.b64decode(json.loads(line)["payload"])))
     files = [path for path in sorted(run.rglob("*")) if path.is_file()]
     names = {path.name for path in files}
     assert len([p for p in files if p.name == "attestation.json"]) == 5
