@@ -85,11 +85,17 @@ class Site:
         return left
 
 
-def open_site(run: str, owner: int) -> Site:
-    """Make the site group wherever groups can be made; without any, ``provides`` is empty."""
+def open_site(run: str, owner: int, *, old_freezer: bool = True) -> Site:
+    """Make the site group wherever groups can be made; without any, ``provides`` is empty.
+
+    ``old_freezer``: whether that of version 1 is of use. What it holds cannot even be killed
+    until somebody lets it go on, so that somebody must outlive it.
+    """
     site = Site(owners.name(run, owner))
     missing = {"memory", "pids", "freezer"}
     for hierarchy in sorted(hierarchies.here(), key=lambda h: h.unified):
+        if not (old_freezer or hierarchy.unified) and "freezer" in hierarchy.controllers:
+            continue
         for where in dict.fromkeys((hierarchy.path, os.path.join(hierarchy.path, hierarchy.own))):
             provides = _try(hierarchy, where.rstrip("/"), site.name, missing)
             if provides:

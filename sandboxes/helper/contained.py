@@ -109,7 +109,7 @@ def _open_groups() -> cgroups.Site:
             if hierarchy.unified:  # a group that has processes can have none with limits below
                 os.mkdir(f"{hierarchy.path}/sidecar")
                 stage.write(f"{hierarchy.path}/sidecar/cgroup.procs", str(os.getpid()))
-    return cgroups.open_site("sandbox", os.getpid())
+    return cgroups.open_site("sandbox", os.getpid(), old_freezer=False)
 
 
 def _unpack(spec: dict[str, Any]) -> None:
