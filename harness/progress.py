@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 import threading
 from contextlib import suppress
 from typing import Protocol
 
+from harness.report.plain import plain
 from sandboxes import clock
 from verifiers.verdicts import Verdict
 
@@ -51,7 +54,7 @@ class Lines:
         self._done = 0
         self._running: dict[str, float] = {}
         self._lock = threading.Lock()
-        self._live = sys.stderr.isatty()
+        self._live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
     def begins(self, trial: str) -> None:
         """Show it as running."""
@@ -69,7 +72,7 @@ class Lines:
             text = f"[{self._done}/{self._total}] {word:<13} {trial} ({seconds:.1f} s)"
             if verdict is not Verdict.PASSED and message:
                 text += f": {message}"
-            _say("".join(c if c.isprintable() else " " for c in text) + "\n")
+            _say(plain(text, keep="") + "\n")
             self._show()
 
     def close(self) -> None:
@@ -85,7 +88,8 @@ class Lines:
     def _show(self) -> None:
         if self._live and self._running:
             names = ", ".join(self._running)
-            _say(f"\r\x1b[K{self._done}/{self._total} running {names}"[:100])
+            width = shutil.get_terminal_size().columns - 1
+            _say("\r\x1b[K" + f"{self._done}/{self._total} running {names}"[:width])
 
 
 def _say(text: str) -> None:

@@ -14,6 +14,7 @@ from harness.case.advice import expected, instead, of_several
 from harness.case.errors import closest, nearest, quoted
 from harness.case.fields import CASE_ID, ID
 from harness.case.grammar import PATH_INSIDE
+from harness.case.patterns import PATTERNS
 from harness.case.words import kind_of, name_of, write
 from harness.case.yaml_build import Keys
 from harness.services.base import HOST_NAMES
@@ -33,6 +34,7 @@ _MEANT: Final[Mapping[str, str]] = {
     CASE_ID: "a-z, 0-9 and - between them, such as rate-limit-once",
     ID: "a-z, 0-9 and ., _ or - between them, such as first-try",
     str(HOST_NAMES["pattern"]): "a host name of a-z, 0-9 and -, such as api",
+    **PATTERNS,
 }
 
 
@@ -111,9 +113,7 @@ def _name_of_key(error: Error, here: Keys) -> Iterator[Flaw]:
     hint = "write another name"
     if error.validator == "pattern":
         pattern = error.validator_value
-        hint = (
-            f"write {_MEANT[pattern]}" if pattern in _MEANT else f"write one that matches {pattern}"
-        )
+        hint = f"write {_MEANT[pattern]}"
     yield Flaw((*here, key), f"{quoted(key)} cannot stand here as a key", hint, True)
 
 
@@ -176,8 +176,7 @@ def _pattern(error: Error, here: Keys) -> Iterator[Flaw]:
     noun = error.schema.get("title")
     examples = ", ".join(str(value) for value in error.schema.get("examples", ()))
     pattern = error.validator_value
-    hint = f"write {_MEANT[pattern]}" if pattern in _MEANT else f"it must match {pattern}"
-    hint = f"write one such as {examples}" if examples else hint
+    hint = f"write one such as {examples}" if examples else f"write {_MEANT[pattern]}"
     what = f"is no {noun}" if noun else f"does not fit {name_of(here)}"
     yield Flaw(here, f"{quoted(error.instance)} {what}", hint)
 

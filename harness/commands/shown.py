@@ -13,6 +13,7 @@ from harness.commands.explained import REGISTRIES, Topic
 
 _WIDTH: Final = 96
 _NARROWEST, _WIDEST = 80, 120
+_FEW: Final = 3
 _KINDS: Final = {"object": "map", "array": "list", "string": "text", "integer": "whole number"}
 _BOUNDS: Final = {
     "minimum": "at least",
@@ -64,50 +65,61 @@ def _default(schema: Mapping[str, Any]) -> str:
 def _form(schema: Mapping[str, Any], indent: str) -> Iterator[str]:
     """What a value may be: each form that it may take, with its keys or entries."""
     branches = [one for one in _branches(schema) if set(one) != {"required"}]
+    shown: set[str] = set()
     for form in branches or [schema]:
-        inside = list(_inside(form, indent))
+        inside = list(_inside(form, indent, shown))
         about = _about(form, schema)
         if about or not inside:
             yield from wrapped(f"{indent}{_kind(form)}  ", about)
         yield from inside
 
 
-def _inside(schema: Mapping[str, Any], indent: str) -> Iterator[str]:
-    """The keys of a map; what the entries of a list, or the values of a table, are."""
+def _inside(schema: Mapping[str, Any], indent: str, shown: set[str]) -> Iterator[str]:
+    """The keys of a map; what the entries of a list, or the values of a table, are.
+
+    ``shown`` has the maps that were shown before: none is shown a second time.
+    """
     for form in _branches(schema):
-        yield from _inside(form, indent)
-    if schema.get("properties"):
-        yield from _properties(schema, indent)
+        yield from _inside(form, indent, shown)
+    if keys := schema.get("properties"):
+        map_ = json.dumps(keys, sort_keys=True)
+        if len(keys) > _FEW and map_ in shown:
+            yield f"{indent}the keys are those above"
+        else:
+            shown.add(map_)
+            yield from _properties(schema, indent, shown)
     for key, head in (("items", "each entry"), ("additionalProperties", "each value")):
         inner = schema.get(key)
         if isinstance(inner, Mapping) and inner:
-            yield from _key(head, inner, indent, required=False)
+            yield from _key(head, inner, indent, shown, required=False)
 
 
 def _branches(schema: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     return schema.get("oneOf") or schema.get("anyOf") or ()
 
 
-def _properties(schema: Mapping[str, Any], indent: str) -> Iterator[str]:
+def _properties(schema: Mapping[str, Any], indent: str, shown: set[str]) -> Iterator[str]:
     registry = schema.get("title") in REGISTRIES
     for key, inner in schema["properties"].items():
         if registry:
             yield from wrapped(f"{indent}{key}  ", inner.get("description", ""))
             continue
-        yield from _key(key, inner, indent, required=key in schema.get("required", ()))
+        yield from _key(key, inner, indent, shown, required=key in schema.get("required", ()))
     names = [one["required"][0] for one in _branches(schema) if set(one) == {"required"}]
     if names:
         amount = "exactly one" if "oneOf" in schema else "at least one"
         yield f"{indent}{amount} of {', '.join(names)}"
 
 
-def _key(name: str, schema: Mapping[str, Any], indent: str, *, required: bool) -> Iterator[str]:
+def _key(
+    name: str, schema: Mapping[str, Any], indent: str, shown: set[str], *, required: bool
+) -> Iterator[str]:
     marks = ["required"] if required else []
     if "default" in schema:
         marks.append(_default(schema))
     note = f" ({', '.join(marks)})" if marks else ""
     yield from wrapped(f"{indent}{name}: {_kind(schema)}{note}  ", _about(schema, {}))
-    yield from _inside(schema, indent + "  ")
+    yield from _inside(schema, indent + "  ", shown)
 
 
 def _about(schema: Mapping[str, Any], outer: Mapping[str, Any]) -> str:

@@ -39,6 +39,7 @@ def facts_of(
         troubles=troubles,
         kind=kind,
         aside=_aside(evidence) if evidence else "",
+        beyond=evidence.model.beyond if evidence else 0,
     )
 
 

@@ -89,6 +89,7 @@ class Facts:
         unsealed: why it could not, in words.
         kind: what the trial is for.
         aside: how the subject ended, where that may be why something did not happen.
+        beyond: requests that came when the script had run out.
     """
 
     ran: bool = True
@@ -103,6 +104,7 @@ class Facts:
     unsealed: str = ""
     kind: Kind = Kind.TRIAL
     aside: str = ""
+    beyond: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,5 +304,7 @@ def _sentence(grounds: Sequence[_Ground], facts: Facts) -> str:
     more = len(grounds) - 1
     sentence = " ".join(grounds[0].sentence.split())
     sentence += f" (and {more} more)" if more else ""
+    if facts.beyond:
+        sentence += f"; the script had run out: {plural(facts.beyond, 'request')} came beyond it"
     missed = grounds[0].reason in _MISSED
     return f"{sentence}; {facts.aside}" if missed and facts.aside else sentence

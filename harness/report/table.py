@@ -27,7 +27,9 @@ STYLES = {
 }
 _MARKS = ("known", "quarantined", "flaky")
 _PLAIN_WIDTH = 200
-_NARROW = 100
+_ENOUGH, _GAPS = 40, 10
+_VERDICT = 11
+_NONE = "-"
 _NO_VERSION = "0"
 
 
@@ -48,16 +50,25 @@ def print_run(
         run: the document.
         out: where to.
         suite: the suite, where it was part of the run.
-        width: in columns; by default the terminal's, else ``$COLUMNS``, else wide.
+        width: in columns; by default the terminal's. Elsewhere no line is broken, so that a path
+            in a log can be copied.
     """
     console = console_for(out, width)
-    if console.width < _NARROW:
-        for trial in run["trials"]:
-            console.print(_block(trial))
-    elif run["trials"]:
+    wraps = width is not None or out.isatty()
+    if wraps and _has_room(run, console.width):
         console.print(_table(run))
+    else:
+        for trial in run["trials"]:
+            console.print(_block(trial), soft_wrap=not wraps)
     for line in summary(run, suite):
-        console.print(line)
+        console.print(line, soft_wrap=not wraps)
+
+
+def _has_room(run: Document, width: int) -> bool:
+    """Whether a table leaves enough beside the columns that must not be broken."""
+    rows = [_row(trial)[:-1] for trial in run["trials"]]
+    columns = [max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)]
+    return bool(rows) and sum(columns) + _GAPS + _ENOUGH <= width
 
 
 def console_for(out: IO[str], width: int | None = None) -> Console:
@@ -79,15 +90,26 @@ def _width() -> int:
 
 
 def _block(trial: Document) -> Text:
-    """A trial for a narrow terminal: no columns, so that no id is broken up."""
-    text = plain(trial["verdict"], STYLES[trial["verdict"]])
-    text.append_text(plain("".join(f", {mark}" for mark in _marks(trial)), "cyan"))
-    text.append_text(plain(f" {trial['dir'] or trial['id']}"))
-    return text.append("\n  ").append_text(_why(trial))
+    """A trial without columns, so that no id and no path is broken up."""
+    text = plain(f"{trial['verdict']:<{_VERDICT}} ", STYLES[trial["verdict"]])
+    text.append_text(plain(trial["dir"] or trial["id"]))
+    if trial["verdict"] == trial["weighs"] == "passed":
+        return text
+    for line in (*_why(trial).split("\n"), _facts(trial)):
+        text.append("\n    ").append_text(line)
+    return text
+
+
+def _facts(trial: Document) -> Text:
+    """What else is to be known of a trial that did not pass, in a line."""
+    place = next((one["where"] for one in trial["broke"] if one["where"]), trial["where"])
+    facts = [*trial["reasons"], _subject(trial["subject"]), _sandbox(trial["sandbox"])]
+    facts += [f"{place['file']}:{place['line']}:{place['column']}"] if place else []
+    return plain("; ".join(fact for fact in facts if fact != _NONE), "dim")
 
 
 def _why(trial: Document) -> Text:
-    """The message, and beneath it what else broke; none of it is left to be looked up."""
+    """The message, beneath it what else broke, and marks; none of it is left to be looked up."""
     why = plain(trial["message"])
     first = True
     for broken in trial["broke"]:
@@ -96,38 +118,41 @@ def _why(trial: Document) -> Text:
         if not told:
             line = f"{broken['id']}: expected {broken['expected']}; saw {broken['seen']}"
             why.append("\n").append_text(plain(" ".join(line.split())))
+    for mark in _marks(trial):
+        why.append("\n").append_text(plain(mark, "cyan"))
     return why
 
 
 def _table(run: Document) -> Table:
     table = Table(box=box.SIMPLE, pad_edge=False)
-    for heading in ("evidence", "subject", "sandbox", "verdict", "why"):
-        table.add_column(heading, overflow="fold", ratio=3 if heading == "why" else None)
+    for heading in ("verdict", "evidence", "subject", "sandbox"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("why", overflow="fold", ratio=1)
     for trial in run["trials"]:
         table.add_row(*_row(trial))
     return table
 
 
 def _row(trial: Document) -> tuple[Text, Text, Text, Text, Text]:
-    subject, sandbox = trial["subject"], trial["sandbox"]
     why = _why(trial)
     if trial["verdict"] != "passed" or trial["weighs"] != "passed":
         why.append("\n").append_text(plain(", ".join(trial["reasons"]), "dim"))
-    verdict = plain(trial["verdict"], STYLES[trial["verdict"]])
-    for mark in _marks(trial):
-        verdict.append("\n").append_text(plain(mark, "cyan"))
     return (
+        plain(trial["verdict"], STYLES[trial["verdict"]]),
         plain(trial["dir"] or trial["id"]),
-        plain(_subject(subject)),
-        plain(" ".join(filter(None, (sandbox["backend"], sandbox["grade"]))) or "-"),
-        verdict,
+        plain(_subject(trial["subject"])),
+        plain(_sandbox(trial["sandbox"])),
         why,
     )
 
 
+def _sandbox(sandbox: Document) -> str:
+    return " ".join(filter(None, (sandbox["backend"], sandbox["grade"]))) or _NONE
+
+
 def _subject(subject: Document) -> str:
     version = subject["version"] if subject["version"] != _NO_VERSION else None
-    return " ".join(filter(None, (subject["name"], version))) or "-"
+    return " ".join(filter(None, (subject["name"], version))) or _NONE
 
 
 def _marks(trial: Document) -> list[str]:

@@ -17,6 +17,7 @@ from harness.case.tables import installed
 from harness.commands.explained import everything, named
 from harness.commands.glossary import FORMATS, REASONS, VERDICTS
 from harness.commands.landing import LANDS
+from harness.commands.shown import full
 from harness.faults.base import Layer
 from harness.report import truth
 from tests.functional.verbs.shakeout import shakeout
@@ -268,3 +269,11 @@ def test_how_a_fault_lands_is_for_machines_too(tmp_path: Path):
     for name, fault in installed().faults.items():
         assert items[name]["lands"] == LANDS[fault.layer]
     assert set(LANDS) == set(Layer)
+
+
+def test_a_map_of_many_keys_is_shown_once():
+    (topic,) = (topic for topic in everything() if topic.name == "order")
+    shown = "\n".join(full(topic))
+
+    assert shown.count("tool_result: ") == 1
+    assert "the keys are those above" in shown

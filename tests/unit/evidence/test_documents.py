@@ -265,3 +265,26 @@ def test_everything_that_broke_is_told():
     run = {**RUN, "trials": [{**trial, "broke": [*trial["broke"], more]}]}
 
     assert "claims: expected no false claim; saw it says that all is well" in table(run)
+
+
+@pytest.mark.parametrize("columns", [None, "80"])
+def test_a_log_gets_each_path_on_one_line(monkeypatch: pytest.MonkeyPatch, columns: str | None):
+    monkeypatch.setenv("COLUMNS", columns) if columns else monkeypatch.delenv("COLUMNS", False)
+    out = io.StringIO()
+    print_run(RUN, out)
+    lines = out.getvalue().splitlines()
+
+    for trial in RUN["trials"]:
+        (line,) = (line for line in lines if line.endswith(f" {trial['dir']}"))
+        assert line.startswith(trial["verdict"])
+    assert any(line.endswith("cases/a [b].yaml:9:5") for line in lines)
+    assert not any(line != line.rstrip() for line in lines[:-3])
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_no_line_is_wider_than_the_screen_and_no_id_is_broken(width: int):
+    out = io.StringIO()
+    print_run(RUN, out, width=width)
+
+    assert max(map(len, out.getvalue().splitlines())) <= width
+    assert all(trial["dir"] in out.getvalue() for trial in RUN["trials"])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.evidence.model import FaultRecord, Output
+from harness.evidence.model import FaultRecord, ModelRecord, Output
 from harness.judge.facts import facts_of
 from harness.judge.judging import Kind, judge_trial
 from tests.unit.oracles.making import ran
@@ -42,3 +42,11 @@ def test_where_only_the_first_bytes_were_kept_no_line_is_the_last():
     message = judge_trial(facts_of(CASE, Kind.TRIAL, seen, [])).message
 
     assert message.endswith("; the subject ended with exit code 3")
+
+
+def test_a_script_that_had_run_out_is_told_where_a_trial_did_not_pass():
+    seen = ran(faults=[MISSED], model=ModelRecord(turns=3, served=1, beyond=2))
+
+    message = judge_trial(facts_of(CASE, Kind.TRIAL, seen, [])).message
+
+    assert message.endswith("; the script had run out: 2 requests came beyond it")
