@@ -21,6 +21,7 @@ from harness.evidence import store
 from harness.evidence.documents import verdict_document
 from harness.evidence.model import Evidence
 from harness.evidence.planned import Planned
+from harness.identity import wrong_code
 from harness.journal import NAME, Journal
 from harness.judge.facts import facts_of
 from harness.judge.judging import Facts, Kind, TrialVerdict, Trouble, judge_trial
@@ -133,6 +134,8 @@ def _refuse(trial: Trial, bench: Bench) -> None:
     """Do not even try what cannot be tried here."""
     unsealable = obstacle(bench.sealer)
     lacks = [unsealable] if unsealable else list(trial.lacks)
+    if wrong := wrong_code():
+        lacks.append(Lack(Reason.WRONG_CODE, wrong))
     if not bench.inject and not trial.case.faults:
         lacks.append(Lack(Reason.NOT_PROVOKED, "injection is off, and the case has no fault"))
     if lacks:
