@@ -31,8 +31,9 @@ from sandboxes.base import *
 from tests.conformance.conftest import KINDS
 name, run, count = sys.argv[1:]
 with open("/dev/null", "r+b") as file, KINDS[name].site(run) as site:
+    kept = []
     for number in range(int(count)):
-        sandbox = site.create(SandboxSpec(f"s{number}", listens=[Listen("127.0.0.1", 80)]))
+        kept.append(sandbox := site.create(SandboxSpec(f"s{number}", listens=[Listen("127.0.0.1", 80)])))
         null = file.fileno()
         argv = ["sh", "-c", "trap '' TERM; setsid sleep 1000 & sleep 1000"]
         sandbox.start(ProcessSpec(argv, {"PATH": "/usr/bin:/bin"}, null, null))
