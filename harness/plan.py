@@ -17,6 +17,7 @@ from harness.faults.met import ATTEMPTS, WATCHED
 from harness.faults.registry import FAULTS
 from harness.oracles import look
 from harness.sabotage.sabotaged import Sabotaged, sabotaged
+from harness.schedule import Replay
 from harness.subjects.base import Identity, Missing, Subject
 from harness.subjects.registry import SUBJECTS
 from sandboxes.base import Capability, Probe, Watch
@@ -52,6 +53,7 @@ class Trial:
         group: the id without the repeat; repeats of a group are compared.
         lacks: what is missing; then it is not tried.
         sabotaged: what is removed from it; ``None``: nothing.
+        replay: the earlier trial whose schedule it keeps to; ``None``: it has its own.
     """
 
     id: str
@@ -69,6 +71,12 @@ class Trial:
     group: str
     lacks: Sequence[Lack] = ()
     sabotaged: Sabotaged | None = None
+    replay: Replay | None = None
+
+    @property
+    def chance(self) -> str:
+        """What everything is made from that is chosen by chance in it."""
+        return self.replay.chance if self.replay else f"{self.seed}:{self.id}"
 
     @property
     def starts(self) -> SubjectRef:

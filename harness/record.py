@@ -143,6 +143,7 @@ def trial_record(trial: Trial, tried: Tried | None, marks: Marks) -> TrialRecord
         known=marks.of(trial, judged),
         quarantine=quarantine if quarantined(quarantine, clock.today()) else None,
         sabotaged=trial.sabotaged,
+        replay=trial.replay,
         dir=f"trials/{trial.id}" if tried else "",
         seconds=tried.seconds if tried else None,
         where=trial.case.where,

@@ -29,6 +29,7 @@ from harness.live.attempt import Attempt, not_injected
 from harness.live.scene import Bench, Setting
 from harness.oracles.containment import NOTE
 from harness.plan import Trial, changed_meanwhile
+from harness.schedule import came_form
 from harness.screen.secrets import Screen, plant
 from harness.sealing import UNSEALABLE, obstacle, seal_trial
 from harness.search import TooSlow
@@ -110,7 +111,7 @@ def run_trial(trial: Trial, bench: Bench) -> TrialVerdict:
     evidence; 9. judge it; 10. write the verdict, and seal it all.
     """
     folder = bench.folder / "trials" / trial.id
-    random = Random(f"{trial.seed}:{trial.id}")  # noqa: S311 - to be repeated, not to be secret
+    random = Random(trial.chance)  # noqa: S311 - to be repeated, not to be secret
     canaries = plant(trial.case.secrets, random)
     screen = Screen(canaries)
     try:
@@ -123,11 +124,20 @@ def run_trial(trial: Trial, bench: Bench) -> TrialVerdict:
     attempt = Attempt(setting, random)
     with troubles.noted():
         journal.write("planned", **planned(trial).event())
+        _schedule(trial, journal)
         store.write_case(folder, trial.case.document, screen)
         _refuse(trial, bench)
         attempt.live(troubles.noted)
     _finish(attempt, troubles)
     return _close(attempt, troubles)
+
+
+def _schedule(trial: Trial, journal: Journal) -> None:
+    """Put down what a replay keeps to."""
+    if trial.replay is not None:
+        journal.write("replays", **trial.replay.document())
+        for turn, moment in trial.replay.schedule.items():
+            journal.write("scheduled", **came_form(turn, moment))
 
 
 def _refuse(trial: Trial, bench: Bench) -> None:
@@ -223,6 +233,7 @@ def planned(trial: Trial) -> Planned:
         digest=found.digest if found else "",
         backend=trial.backend,
         source=str(trial.case.source.resolve()),
+        chance=trial.chance,
         breaks=sorted(removed.sabotage.breaks) if removed else [],
         decides=removed is None or removed.own,
         harness=__version__,

@@ -13,6 +13,7 @@ from pathlib import Path
 from random import SystemRandom
 from typing import IO, Any
 
+from harness.again.replay import recorded, refuse_beside_replay, replays
 from harness.case.errors import CaseErrors
 from harness.case.find import Found, find
 from harness.case.load import load_cases
@@ -47,6 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     choosing(parser)
     add = parser.add_argument
     add("--repeat", type=_count, default=1, metavar="N", help="do each trial N times")
+    add("--replay", type=Path, metavar="DIR", help="run the trials of this evidence again")
     add("--no-inject", action="store_true", help="arm no fault: every case must be unavailable")
     add("--control", action="store_true", help="run each case's clean control beside it")
     add("--no-known", action="store_true", help="let known defects count as failures")
@@ -105,7 +107,7 @@ def _count(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Load, plan, run, judge, report."""
-    return on_cases(args, _run)
+    return on_cases(args, _run) if args.replay is None else _guarded(args, lambda: _replay(args))
 
 
 def on_cases(
@@ -113,13 +115,20 @@ def on_cases(
     judge: Callable[[argparse.Namespace, Found, Sequence[Case]], int],
 ) -> int:
     """Load what is chosen and have it judged; gives the exit code, 2 where something is wrong."""
-    try:
+
+    def load_and_judge() -> int:
         found = find(args.paths or [cases_folder() / _SUITE])
         cases = load_cases(found.files)
+        return judge(args, found, select(cases, args.expression))
+
+    return _guarded(args, load_and_judge)
+
+
+def _guarded(args: argparse.Namespace, judge: Callable[[], int]) -> int:
+    try:
+        return judge()
     except CaseErrors as errors:
         return _refused([error.document() for error in errors.errors], str(errors), args)
-    try:
-        return judge(args, found, select(cases, args.expression))
     except UsageError as error:
         place = {"file": "command line", "line": 1, "column": 1, "hint": ""}
         return _refused([{**place, "message": str(error)}], f"shakeout: {error}", args)
@@ -129,17 +138,47 @@ def _run(args: argparse.Namespace, found: Found, cases: Sequence[Case]) -> int:
     seed = seed_of(args)
     chosen = Selection(args.subject, args.sandbox, args.repeat, seed, control=args.control)
     trials = plan(cases, probe(args.sandbox), chosen)
+    document, folder = _summed_up(args, trials, missing(found, args), Chosen(seed, cases))
+    return _told(args, document, folder, cases, _suite(found, cases))
+
+
+def _replay(args: argparse.Namespace) -> int:
+    """The same with the trials of earlier evidence."""
+    refuse_beside_replay(args)
+    found = recorded(args.replay, args.expression)
+    cases = list({one.case.id: one.case for one in found}.values())
+    trials = replays(found, probe(args.sandbox), Selection(args.subject, args.sandbox, args.repeat))
+    seed = found[0].planned.seed if found else 0
+    document, folder = _summed_up(args, trials, (), Chosen(seed, cases))
+    return _told(args, document, folder, cases, None)
+
+
+def _summed_up(
+    args: argparse.Namespace, trials: Sequence[Trial], unwritten: Sequence[Check], chosen: Chosen
+) -> tuple[Document, Path]:
+    """:func:`do`, with a summary where one is asked for."""
     with _appended(args.summary) as summary:
-        document, folder = do(args, trials, missing(found, args), Chosen(seed, cases))
+        document, folder = do(args, trials, unwritten, chosen)
         if summary is not None:
             summary.write(markdown(document, str(folder)))
+    return document, folder
+
+
+def _told(
+    args: argparse.Namespace,
+    document: Document,
+    folder: Path,
+    cases: Sequence[Case],
+    suite: OfSuite | None,
+) -> int:
+    """Say what came of it; gives the exit code."""
     with suppress(BrokenPipeError):  # whoever reads no further gets the exit code all the same
         if args.json:
             sys.stdout.write((folder / RUN).read_text("utf-8"))
         else:
             if args.expression is not None and not cases:
                 sys.stdout.write(printable(no_match(args.expression)) + "\n")
-            print_run(document, sys.stdout, _suite(found, cases))
+            print_run(document, sys.stdout, suite)
             sys.stdout.write(f"evidence: {folder}\n")
         sys.stdout.flush()
     return int(document["exit"])

@@ -7,17 +7,19 @@ Their shapes are a public contract, written down in ``cases/schema/verdict.schem
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from harness.case.model import Quarantine, Where
 from harness.evidence.model import Evidence, FaultRecord, ModelRecord
 from harness.evidence.parts import known_form, quarantine_form, sabotage_form, where_form
+from harness.journal import NAME
 from harness.judge.exitcode import USAGE, FailOn, Outcome, RunVerdict, judge_run
 from harness.judge.judging import Judged, Kind, Standing, TrialVerdict
 from harness.judge.known import KnownMark, Mark
 from harness.sabotage.sabotaged import Sabotaged
+from harness.schedule import Replay
 from harness.subjects.base import Identity
 from verifiers.verdicts import Verdict
 
@@ -44,6 +46,7 @@ class TrialRecord:
         seconds: how long it took; ``None`` where it had not begun.
         sabotaged: what was removed; ``None``: nothing.
         where: the place of its case; ``None`` where no case is written.
+        replay: the earlier trial that it runs again; ``None``: none.
     """
 
     id: str
@@ -64,6 +67,7 @@ class TrialRecord:
     sabotaged: Sabotaged | None = None
     image: str = ""
     where: Where | None = None
+    replay: Replay | None = None
 
     @property
     def outcome(self) -> Outcome:
@@ -170,6 +174,7 @@ def run_document(record: RunRecord) -> Document:
         "selected": record.selected,
         "toothless": list(record.toothless),
         "counts": _counts(record.trials, run),
+        "flaky": list(_flaky(record.trials, run)),
         "trials": [
             _trial(trial, weight, flaky=trial.repeated in run.flaky)
             for trial, weight in zip(record.trials, run.weights, strict=True)
@@ -204,6 +209,17 @@ def _counts(trials: Sequence[TrialRecord], run: RunVerdict) -> Document:
         "quarantined": sum(trial.quarantine is not None for trial in trials),
         "flaky": len(run.flaky),
     }
+
+
+def _flaky(trials: Sequence[TrialRecord], run: RunVerdict) -> Iterator[Document]:
+    """Repeated trials that wavered, with a journal of each verdict, to lay side by side."""
+    for repeated in sorted(run.flaky):
+        journals: dict[str, str] = {}
+        for trial in trials:
+            if trial.repeated == repeated:
+                where = f"{trial.dir}/{NAME}" if trial.dir else ""
+                journals.setdefault(trial.judged.verdict.value, where)
+        yield {"trial": repeated, "journals": journals}
 
 
 def _mark(trial: TrialRecord) -> Mark | None:
@@ -241,6 +257,7 @@ def _trial(trial: TrialRecord, weight: Verdict | None, *, flaky: bool) -> Docume
         "seconds": None if trial.seconds is None else round(trial.seconds, 3),
         "dir": trial.dir,
         "where": where_form(trial.where),
+        "replay": trial.replay.document() if trial.replay else None,
     }
 
 

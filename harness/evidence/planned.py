@@ -27,6 +27,7 @@ class Planned:
         digest: likewise.
         backend: empty where none was available.
         source: the case file, absolute; what it mounts is relative to it.
+        chance: what everything was made from that was chosen by chance.
         breaks: of a sabotage: ids that must break.
         decides: whether it counts at all; a sabotage on another case than its own does not.
         harness: version of the harness.
@@ -43,6 +44,7 @@ class Planned:
     digest: str
     backend: str
     source: str
+    chance: str
     breaks: Sequence[str]
     decides: bool
     harness: str

@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from harness.case.model import Fault, Trigger
-from harness.faults.base import Injection, Landing, PlaceFault, Remembering, ReplyFault
+from harness.faults.base import (
+    Injection,
+    Landing,
+    Place,
+    PlaceFault,
+    Remembering,
+    ReplyFault,
+)
+from harness.schedule import Turn
+from sandboxes.errors import SandboxError
 
 
 @dataclass(slots=True)
@@ -39,6 +48,12 @@ class State:
             return cls(fault, injector, moment=injector.moment(fault.params))
         return cls(fault, injector)
 
+    def turn(self, trigger: Trigger) -> Turn:
+        """What a trigger that it waits for lets it do."""
+        if trigger is self.moment:
+            return Turn(self.fault.id, "remember")
+        return Turn(self.fault.id, "end" if self.due else "begin")
+
     def waits(self) -> list[Trigger]:
         """Everything that it waits for."""
         return [trigger for trigger in (self.moment, self.pending()) if trigger is not None]
@@ -48,3 +63,14 @@ class State:
         if not self.due:
             return self.fault.when
         return None if self.over else self.fault.until
+
+
+def injected(injector: PlaceFault, fault: Fault, place: Place) -> Injection:
+    """Inject a fault into the place.
+
+    Raises:
+        SandboxError: it could not be.
+    """
+    if "network.services" in injector.needs and not place.addresses:
+        raise SandboxError("nothing can reach a service: the sandbox has no network")
+    return injector.inject(fault.params, place)

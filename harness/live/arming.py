@@ -15,7 +15,6 @@ from concurrent.futures import Future
 from harness.case.model import Fault, Trigger
 from harness.evidence.model import FaultRecord
 from harness.faults.base import (
-    Injection,
     Landing,
     Lasting,
     Place,
@@ -28,15 +27,16 @@ from harness.faults.base import (
 )
 from harness.faults.paths import locate
 from harness.journal import Journal
-from harness.live.armed import State
+from harness.live.armed import State, injected
+from harness.live.cues import Cues
+from harness.live.heard import Heard
 from harness.live.inbox import Inbox
-from harness.search import TooSlow, search
+from harness.schedule import Schedule, came_form
 from harness.services.base import LiveServices
 from sandboxes import clock
 from sandboxes.base import Entry
 from sandboxes.errors import SandboxError, SandboxLost
 
-_TAIL = 64 << 10
 _LOOK = 0.02
 _LONGEST = 0.25
 
@@ -53,11 +53,11 @@ class Arming:
         inbox: Inbox,
         journal: Journal,
         place: Callable[[], Place],
+        schedule: Schedule | None = None,
     ) -> None:
         self._states = [State.of(fault, injector) for fault, injector in states]
         self._planted: dict[Where, tuple[Entry | None, Entry | None]] = {}
         self._inbox = inbox
-        self._hopeless: set[str] = set()
         self._journal = journal
         self._place = place
         self._services: LiveServices | None = None
@@ -65,9 +65,8 @@ class Arming:
         self._lock = threading.RLock()  # never held while a thread waits for the other
         # Posted jobs are done in order, so whoever waits for the last has waited for all.
         self._last: Future[None] | None = None
-        self._tails = {"stdout": b"", "stderr": b""}
-        self._heard = {"stdout": 0, "stderr": 0}
-        self._asked: dict[str, int] = {}
+        self._heard = Heard(journal)
+        self._cues = Cues(schedule)
 
     def attach(self, services: LiveServices) -> None:
         """The services are up; armed replies go through them."""
@@ -83,7 +82,8 @@ class Arming:
                 trigger.kind == "request" and trigger.service == service and number >= trigger.count
             )
 
-        self._asked[service] = number
+        with self._lock:
+            self._cues.request(service, number)
         self._notice(due)
         last = self._last
         return None if last is None or last.done() else last
@@ -91,31 +91,16 @@ class Arming:
     def heard(self, stream: str, data: bytes) -> None:
         """A piece of output came."""
         waiting = self._waiting()
-        self._heard[stream] += len(data)
-        text = self._tails[stream] = (self._tails[stream] + data)[-_TAIL - len(data) :]
+        self._heard.take(stream, data)
         if not any(trigger.kind == "output" for trigger in waiting):
             return
-        first = self._heard[stream] - len(text)
 
         def due(state: State, trigger: Trigger) -> bool:
             if trigger.kind != "output":
                 return False
-            return self._found(trigger.pattern, text, state.heard.get(stream, 0) - first)
+            return self._heard.found(stream, trigger.pattern, state.heard)
 
         self._notice(due)
-
-    def _found(self, pattern: str, text: bytes, start: int) -> bool:
-        """Whether output behind ``start`` matches; a pattern that takes too long never does again."""
-        if pattern in self._hopeless:
-            return False
-        if start > 0:  # what stands before may neither match nor make a line begin here
-            text = (b"" if text[start - 1 : start] == b"\n" else b"\0") + text[start:]
-        try:
-            return search(pattern, text.decode("utf-8", "replace")) is not None
-        except TooSlow as slow:
-            self._hopeless.add(pattern)
-            self._journal.write("given-up", pattern=pattern, message=str(slow))
-            return False
 
     # -- either thread
 
@@ -123,19 +108,26 @@ class Arming:
         """Begin and end what is due, in the order of declaration."""
         with self._lock:
             for state in self._states:
-                if state.moment is not None and due(state, state.moment):
+                if state.moment is not None and self._comes(state, state.moment, due):
                     state.moment = None
                     self._do(state, self._remember)
                 trigger = state.pending()
-                if trigger is None or not due(state, trigger):
+                if trigger is None or not self._comes(state, trigger, due):
                     continue
                 if state.due:
                     state.over = True
                     self._do(state, self._end)
                 else:
                     state.due = True
-                    state.heard = dict(self._heard)
+                    state.heard = self._heard.so_far()
                     self._do(state, self._begin)
+
+    def _comes(self, state: State, trigger: Trigger, due: Due) -> bool:
+        turn = state.turn(trigger)
+        if not self._cues.comes(turn, trigger, by_itself=due(state, trigger)):
+            return False
+        self._journal.write("came", **came_form(turn, self._cues.came[turn]))
+        return True
 
     def _do(self, state: State, change: Callable[[State], None]) -> None:
         if isinstance(state.injector, ReplyFault):
@@ -153,6 +145,13 @@ class Arming:
             return trigger.kind == "start" and is_live is live
 
         self._notice(due)
+        self._inbox.work()
+
+    def step(self, number: int) -> None:
+        """A step begins; what came before it in the trial that is replayed comes now."""
+        with self._lock:
+            self._cues.step(number)
+        self._notice(lambda _state, _trigger: False)
         self._inbox.work()
 
     def clock_starts(self) -> None:
@@ -178,16 +177,27 @@ class Arming:
             isinstance(state.injection, Sampled) and not state.ended for state in self._states
         ):
             return _LOOK
-        waits = [trigger.seconds for trigger in self._waiting() if trigger.kind == "after"]
-        if not waits or self._origin is None:
+        with self._lock:
+            waits = [self._time_to(state, trigger) for state, trigger in self._all_waiting()]
+        return min(_LONGEST, max(0.001, min(waits, default=_LONGEST)))
+
+    def _time_to(self, state: State, trigger: Trigger) -> float:
+        """How long it takes at least until time lets a trigger come, as far as that is known."""
+        if self._cues.held(trigger):
+            held = self._cues.wait(state.turn(trigger), trigger)
+            return _LOOK if held is None else held
+        if trigger.kind != "after" or self._origin is None:
             return _LONGEST
-        return min(_LONGEST, max(0.001, self._origin + min(waits) - clock.monotonic()))
+        return self._origin + trigger.seconds - clock.monotonic()
 
     def _files(self) -> set[str]:
         return {trigger.path for trigger in self._waiting() if trigger.kind == "file"}
 
     def _waiting(self) -> list[Trigger]:
-        return [trigger for state in self._states for trigger in state.waits()]
+        return [trigger for _, trigger in self._all_waiting()]
+
+    def _all_waiting(self) -> list[tuple[State, Trigger]]:
+        return [(state, trigger) for state in self._states for trigger in state.waits()]
 
     def _there(self, path: str) -> bool:
         return self._place().sandbox.exists(*locate(path))
@@ -223,6 +233,11 @@ class Arming:
         if problems:
             raise problems[0]
 
+    def missed(self) -> Sequence[str]:
+        """What of the schedule that is replayed has not come, in words."""
+        with self._lock:
+            return [f"{turn} in {moment}, and never did" for turn, moment in self._cues.missed()]
+
     def planted(self) -> Planted:
         """What faults left in the trees that is to count as there from the start."""
         return self._planted
@@ -243,7 +258,7 @@ class Arming:
         )
 
     def _waits(self, trigger: Trigger) -> str:
-        came = f"; {self._asked.get(trigger.service, 0)} came" if trigger.kind == "request" else ""
+        came = f"; {self._cues.asked(trigger.service)} came" if trigger.kind == "request" else ""
         return f"waited for {trigger}, in vain{came}"
 
     # -- faults in replies: either thread, with the lock; faults in the place: the trial's
@@ -275,7 +290,7 @@ class Arming:
         else:
             state.landing = Landing(0, "the trial was stopped while it was injected")
             try:
-                state.injection = _inject(state.injector, state.fault, self._place())
+                state.injection = injected(state.injector, state.fault, self._place())
             except SandboxLost:
                 raise
             except SandboxError as error:
@@ -307,9 +322,3 @@ class Arming:
         elif isinstance(state.injector, ReplyFault) and self._services is not None:
             count = self._services.hits(state.fault.id)
             state.landing = Landing(count, self._services.proof(state.fault.id))
-
-
-def _inject(injector: PlaceFault, fault: Fault, place: Place) -> Injection:
-    if "network.services" in injector.needs and not place.addresses:
-        raise SandboxError("nothing can reach a service: the sandbox has no network")
-    return injector.inject(fault.params, place)

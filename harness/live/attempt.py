@@ -107,6 +107,8 @@ class Attempt:
                 self._prove_sabotage(tamper)
             with noted():
                 _take_in(stage)
+            with noted():
+                _keep_schedule(stage)
             self._conclude(stage, wants, Start(before, pictures), processes, collected)
 
     # -- before
@@ -223,6 +225,14 @@ def _take_in(stage: Stage) -> None:
     """Let everything be recorded that the subject had sent before it died."""
     if not stage.services.settle(_SETTLE):
         raise EvidenceLost("connections of the subject did not end after its death")
+
+
+def _keep_schedule(stage: Stage) -> None:
+    """A replay in which something did not come as recorded is none."""
+    if missed := stage.arming.missed():
+        stage.journal.write("missed", scheduled=list(missed))
+        what = f"the recorded schedule was not met: {'; '.join(missed)}"
+        raise Unavailable([Lack(Reason.FAULT_NOT_DELIVERED, what)])
 
 
 def not_injected(case: Case) -> Sequence[FaultRecord]:

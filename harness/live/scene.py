@@ -134,6 +134,7 @@ def staged(setting: Setting, sandbox: Sandbox, launch: Launch) -> Iterator[Stage
         inbox,
         setting.journal,
         lambda: stage.place(),  # noqa: PLW0108 - it is made from this
+        setting.trial.replay.schedule if setting.trial.replay else None,
     )
     where = _addresses(setting.trial)
     cast = _cast(setting, where, arming, lambda: clock.monotonic() - stage.started)

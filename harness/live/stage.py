@@ -109,6 +109,7 @@ class Stage:
         try:
             for number, step in enumerate(steps, 1):
                 self.journal.write("step", number=number, kind=step.kind)
+                self.arming.step(number)
                 self._step(step)
         except DeadlineReached:
             self.ending = Ending("deadline")

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from harness.report.beside import wavering_of
 from harness.report.findings import LACKING, RED, details, left_out, whole
 from harness.report.plain import plain, short
 
@@ -28,7 +29,8 @@ Printed = Callable[[Document], str]
 
 def junit(run: Document, printed: Printed = lambda _trial: "") -> bytes:
     """The XML of a run that was tried (exit 2 has no report)."""
-    cases = [_case(trial, printed) for trial in run["trials"]]
+    wavers = wavering_of(run)
+    cases = [_case(trial, wavers.get(trial["id"], ""), printed) for trial in run["trials"]]
     if (reason := whole(run)) is not None:
         cases.append(_whole(*reason))
     time = f"{sum(trial['seconds'] or 0.0 for trial in run['trials']):.3f}"
@@ -50,13 +52,13 @@ def junit(run: Document, printed: Printed = lambda _trial: "") -> bytes:
     return xml + b"\n"
 
 
-def _case(trial: Document, printed: Printed) -> ET.Element:
+def _case(trial: Document, wavers: str, printed: Printed) -> ET.Element:
     names = {"classname": _safe(trial["case"]), "name": _safe(trial["id"])}
     case = ET.Element("testcase", {**names, "time": f"{trial['seconds'] or 0.0:.3f}"})
     weight = trial["weighs"]
     if weight in RED | LACKING:
         tag = "failure" if weight in RED else "error"
-        attributes = {"type": _type(trial), "message": _safe(short(_message(trial)))}
+        attributes = {"type": _type(trial), "message": _safe(short(_message(trial, wavers)))}
         ET.SubElement(case, tag, attributes).text = _safe("\n".join(_details(trial)))
     elif weight is None:
         came_to = f"{left_out(trial)} ({trial['verdict']}: {short(trial['message'])})"
@@ -99,14 +101,12 @@ def _type(trial: Document) -> str:
     return "flaky" if trial["flaky"] and trial["verdict"] == "passed" else str(trial["verdict"])
 
 
-def _message(trial: Document) -> str:
-    match _type(trial):
-        case "known-fixed":
-            return "the known defect did not show; remove its entry from the case"
-        case "flaky":
-            return f"repeats came to different verdicts; this one: {trial['message']}"
-        case _:
-            return str(trial["message"])
+def _message(trial: Document, wavers: str) -> str:
+    if _type(trial) == "known-fixed":
+        return "the known defect did not show; remove its entry from the case"
+    if trial["flaky"]:
+        return f"repeats {wavers}; this one: {trial['message']}"
+    return str(trial["message"])
 
 
 def _whole(reason: str, message: str) -> ET.Element:

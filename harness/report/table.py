@@ -16,6 +16,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from harness.report.beside import beside
+
 Document = Mapping[str, Any]
 
 STYLES = {
@@ -178,6 +180,7 @@ def summary(run: Document, suite: OfSuite | None = None) -> list[Text]:
         passed = len(_passed_cases(run) & suite.cases)
         written = f"{len(suite.cases)} of {suite.total} checks are written"
         lines.append(Text(f"suite: {written}, {passed} passed"))
+    lines += [plain(line, "yellow") for line in beside(run)]
     lines.append(plain(_conclusion(run), "bold"))
     return lines
 

@@ -115,7 +115,7 @@ def test_a_fault_that_cannot_be_injected_is_not_armed_and_holds_nobody_up(stand)
     assert (record.armed, record.landed) == (False, False)
     assert record.proof == "could not be injected: no room"
     assert stand.log == ["inject a"]
-    assert stand.events() == ["not-armed", "proof"]
+    assert stand.events() == ["came", "not-armed", "proof"]
 
 
 @pytest.mark.parametrize("error", [KeyError("bug"), SandboxLost("gone"), DeadlineReached()])

@@ -94,7 +94,7 @@ def test_a_moment_that_could_not_be_kept_is_on_record(stand):
     state(stand, "a", request(1), remembering=fail)
     stand.arming.start(live=False)
 
-    assert stand.events() == ["not-remembered"]
+    assert stand.events() == ["came", "not-remembered"]
 
 
 @pytest.mark.parametrize(
