@@ -21,6 +21,7 @@ from harness.evidence import store
 from harness.evidence.documents import verdict_document
 from harness.evidence.model import Evidence
 from harness.evidence.planned import Planned
+from harness.evidence.screened import screened
 from harness.identity import wrong_code
 from harness.journal import NAME, Journal
 from harness.judge.facts import facts_of
@@ -51,9 +52,11 @@ class _Troubles:
     """What the stages of a trial could not do, in order."""
 
     journal: Journal
+    screen: Screen
     all: list[Trouble] = field(default_factory=list)
 
     def add(self, reason: Reason, message: str) -> None:
+        message = self.screen.text(message)[0]  # the subject may have had a part in the words
         self.all.append(Trouble(reason, message))
         with suppress(EvidenceLost):  # a trouble more than the one that is on record already
             self.journal.write("trouble", reason=reason.value, message=message)
@@ -119,7 +122,7 @@ def run_trial(trial: Trial, bench: Bench) -> TrialVerdict:
         journal = Journal(folder / NAME, screen.redact if canaries else None)
     except (EvidenceLost, OSError) as error:
         return judge_trial(_facts(trial, None, [Trouble(Reason.EVIDENCE_LOST, str(error))]))
-    troubles = _Troubles(journal)
+    troubles = _Troubles(journal, screen)
     setting = Setting(trial, bench, folder, journal, canaries, screen)
     attempt = Attempt(setting, random)
     with troubles.noted():
@@ -180,6 +183,7 @@ def _with_containment(attempt: Attempt, evidence: Evidence) -> Evidence:
         "left": list(attempt.residue),
         "home": attempt.home,
     }
+    note = screened(note, attempt.setting.screen)
     return replace(evidence, notes={**evidence.notes, NOTE: note})
 
 

@@ -223,7 +223,7 @@ def _read(pipe: int) -> Iterator[Mapping[str, Any]]:
         while len(data) < _ROOM and (piece := os.read(pipe, 1 << 16)):
             data += piece
     for line in data.splitlines():
-        with suppress(ValueError):
+        with suppress(ValueError, RecursionError):
             record = json.loads(line)
             if isinstance(record, dict) and {"event", "words"} <= record.keys():
                 yield record
