@@ -95,13 +95,19 @@ def judge_run(
         outcomes: every trial, repeats one by one.
         interrupted: the user stopped the run.
         unsealed: something could not be sealed.
-        differs: judged again, a trial came to another verdict than the one on record.
+        differs: judged again, the evidence is not what was sealed, or gives another verdict than
+            the one on record.
         fail_on: what is to count as failed; can only raise the exit code.
         toothless: cases and sabotages that were to show teeth and cannot; each counts as failed.
     """
     verdicts = [outcome.verdict for outcome in outcomes]
     reasons = [reason for outcome in outcomes for reason in outcome.reasons]
-    for raised, reason in ((interrupted, Reason.INTERRUPTED), (unsealed, Reason.NOT_SEALED)):
+    against = {
+        Reason.INTERRUPTED: interrupted,
+        Reason.NOT_SEALED: unsealed,
+        Reason.EVIDENCE_LOST: differs,
+    }
+    for reason, raised in against.items():
         if raised:
             verdicts.append(Verdict.ERROR)
             reasons.append(str(reason))

@@ -12,6 +12,7 @@ from rich.text import Text
 from harness import __version__
 from harness.again.rejudge import Rejudged
 from harness.again.run_folder import RunFolder
+from harness.again.seal import INTACT, Seal
 from harness.code import code_digest
 from harness.evidence.forms import SCHEMA
 from harness.judge.exitcode import FailOn, judge_run
@@ -20,16 +21,14 @@ from verifiers.verdicts import Verdict
 
 Document = Mapping[str, Any]
 
-_NOT_SEALED = "the evidence is not sealed: nothing shows that it is what the run wrote"
-
 
 def rejudged_document(
-    run: RunFolder, trials: Sequence[Rejudged], fail_on: Collection[FailOn]
+    run: RunFolder, seal: Seal, trials: Sequence[Rejudged], fail_on: Collection[FailOn]
 ) -> dict[str, Any]:
     """Everything that was found; its ``exit`` is the process's exit code."""
     whole = judge_run(
         [trial.outcome for trial in trials],
-        differs=bool(run.problems) or any(trial.differences for trial in trials),
+        differs=bool(run.problems or seal.problems) or any(trial.differences for trial in trials),
         fail_on=fail_on,
         toothless=run.document.get("toothless", ()),
     )
@@ -39,7 +38,7 @@ def rejudged_document(
         "verdict": whole.verdict.value,
         "reasons": list(whole.reasons),
         "folder": str(run.folder),
-        "seal": {"state": "none", "problems": []},
+        "seal": {"state": seal.state, "told": seal.told, "problems": list(seal.problems)},
         "problems": list(run.problems),
         "harness": {"version": __version__, "digest": code_digest()},
         "trials": [
@@ -102,8 +101,9 @@ def _table(trials: Sequence[Document]) -> Table:
 
 
 def _lines(document: Document) -> list[Text]:
-    lines = [plain(problem, "bold red") for problem in document["problems"]]
-    lines.append(plain(_NOT_SEALED, "yellow"))
+    seal = document["seal"]
+    lines = [plain(line, "bold red") for line in (*seal["problems"], *document["problems"])]
+    lines.append(plain(seal["told"], "green" if seal["state"] == INTACT else "yellow"))
     ours = document["harness"]["digest"]
     for version, digest in dict.fromkeys(
         (trial["harness"]["version"], trial["harness"]["digest"]) for trial in document["trials"]

@@ -83,8 +83,8 @@ sabotaged trial is never attested as passed. What cannot be sealed has not passe
 _EXIT = """
 ## The exit code of a run
 
-130 if it was interrupted; else 4 if something could not be sealed, or if `shakeout judge` comes
-to another verdict than the one on record; else by the worst that a trial weighs: failed and timed_out give 1, error gives 4, unavailable gives 3, passed gives 0.
+130 if it was interrupted; else 4 if something could not be sealed, or if `shakeout judge` finds
+a broken seal, or another verdict than the one on record; else by the worst that a trial weighs: failed and timed_out give 1, error gives 4, unavailable gives 3, passed gives 0.
 If every trial is left out, the code is 0 where one of them failed within a known defect, and
 3 otherwise; so is the code of an empty selection. `--fail-on` makes what it names weigh as
 failed, and nothing weigh less. A known defect covers breaks alone: other reasons of the same

@@ -13,7 +13,7 @@ import pytest
 from harness import cli
 from tests.functional.run.conftest import Bench
 
-Judge = Callable[[Path], tuple[int, Mapping[str, Any]]]
+Judge = Callable[..., tuple[int, Mapping[str, Any]]]
 
 CASES = {
     "fine": """\
@@ -69,8 +69,8 @@ def judge(capsys, monkeypatch, tmp_path: Path) -> Judge:
     """Judge a folder again, in this process; gives the exit code and what it says as JSON."""
     monkeypatch.setenv("SHAKEOUT_STATE", str(tmp_path / "state"))
 
-    def judge(folder: Path) -> tuple[int, Mapping[str, Any]]:
-        code = cli.main(["judge", str(folder), "--json"])
+    def judge(folder: Path, *words: str) -> tuple[int, Mapping[str, Any]]:
+        code = cli.main(["judge", str(folder), "--json", *words])
         return code, json.loads(capsys.readouterr().out)
 
     return judge
@@ -104,8 +104,34 @@ def test_the_folder_of_one_trial_is_judged_by_itself_under_any_name(run: Path, s
     told = shakeout("judge", alone, PATH="/nowhere", DOCKER_HOST="unix:///nowhere.sock")
 
     assert told.code == 0, told.err
-    assert "not sealed" in told.out
+    assert "nothing shows that the evidence is what the run wrote" in told.out
     assert "1 of 1 verdicts are those on record" in told.out
+
+
+def test_the_seal_is_checked_first_by_the_key_that_is_named(
+    original: Path, run: Path, judge: Judge
+):
+    key = original.parent / "state/keys/key.pub"
+
+    assert judge(run)[1]["seal"]["state"] == "unchecked"
+    assert judge(run, "--key", str(key))[1]["seal"]["state"] == "intact"
+
+
+@pytest.mark.tampers
+def test_one_byte_that_changes_no_verdict_breaks_the_seal(original: Path, run: Path, judge: Judge):
+    (stdout,) = run.glob("trials/fine.*bubblewrap/stdout")
+    stdout.write_bytes(b"out!\n")
+
+    code, again = judge(run, "--key", str(original.parent / "state/keys/key.pub"))
+
+    assert all(trial["same"] for trial in again["trials"])
+    assert (code, again["seal"]["state"]) == (4, "broken")
+    assert "evidence-lost" in again["reasons"]
+    assert any("fine" in problem and "stdout" in problem for problem in again["seal"]["problems"])
+
+
+def test_a_key_that_is_not_there_is_bad_usage(run: Path, shakeout: Bench):
+    assert shakeout("judge", run, "--key", "nowhere.pub").code == 2
 
 
 def test_what_the_run_let_pass_is_weighed_as_in_the_run(run: Path, shakeout: Bench):
