@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import EvidenceLost
+from harness.evidence.stored_file import read_stored
 from sandboxes import clock
 
 NAME = "journal.jsonl"
@@ -121,16 +122,13 @@ def read_journal(path: Path) -> tuple[Event, ...]:
     Raises:
         EvidenceLost: it cannot be read, or a line other than a torn last one is no event.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise EvidenceLost(f"the journal cannot be read: {error}") from error
+    data = read_stored(path)
     whole, _, _torn = data.rpartition(b"\n")
     events = []
     for number, line in enumerate(whole.split(b"\n") if whole else [], 1):
         try:
             event = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise EvidenceLost(f"line {number} of the journal is no event: {error}") from error
         if not isinstance(event, dict) or not isinstance(event.get("event"), str):
             raise EvidenceLost(f"line {number} of the journal is no event")

@@ -13,6 +13,7 @@ from typing import Any
 
 from harness.again.kept import Kept, read_kept
 from harness.again.run_folder import Listed, RunFolder
+from harness.evidence.planned import Planned
 from harness.judge.exitcode import Outcome
 from harness.judge.facts import facts_of
 from harness.judge.judging import Facts, Judged, Kind, TrialVerdict, Trouble, judge_trial
@@ -34,6 +35,7 @@ class Rejudged:
         judged: the verdict now.
         differences: in words; none where the verdict is the one on record.
         known: how known defects mark it.
+        then: how they marked it in the run.
         quarantined: whether it was, when it ran.
         breaks: of a sabotage: ids that must break.
         decides: whether it counts at all.
@@ -49,6 +51,7 @@ class Rejudged:
     judged: TrialVerdict
     differences: Sequence[str]
     known: KnownMark | None
+    then: KnownMark | None
     quarantined: bool
     breaks: Sequence[str] = ()
     decides: bool = True
@@ -78,14 +81,14 @@ def rejudge(run: RunFolder, *, known: bool) -> Sequence[Rejudged]:
         known: whether known defects are marked.
     """
     return [
-        _again(listed, read_kept(run.folder / listed.dir), known=known)
+        _again(listed, read_kept(run.folder / listed.dir), run, known=known)
         if listed.dir
         else _not_begun(listed)
         for listed in run.trials
     ]
 
 
-def _again(listed: Listed, kept: Kept, *, known: bool) -> Rejudged:
+def _again(listed: Listed, kept: Kept, run: RunFolder, *, known: bool) -> Rejudged:
     planned, case = kept.planned, kept.case
     kind = planned.kind if planned else listed.kind
     kept.troubles += [Trouble(Reason.EVIDENCE_LOST, why) for why in _misplaced(listed, kept)]
@@ -93,8 +96,12 @@ def _again(listed: Listed, kept: Kept, *, known: bool) -> Rejudged:
     differences = [*_against_run(listed, found), *_against_verdict(kept.verdict, found)]
     stored = listed.entry or kept.verdict or {}
     mark = None
-    if known and planned and case:
+    if planned and case:
         mark = known_mark(found, kind, case.known, planned.subject, planned.version)
+    quarantine = case is not None and _was_quarantined(kept)
+    if listed.entry and planned:
+        then = mark.mark.value if mark and run.known else None
+        differences += _against_entry(listed.entry, planned, then, quarantine=quarantine)
     return Rejudged(
         id=listed.id or (planned.trial if planned else kept.folder.name),
         dir=listed.dir,
@@ -104,8 +111,9 @@ def _again(listed: Listed, kept: Kept, *, known: bool) -> Rejudged:
         stored_reasons=tuple(stored.get("reasons", ())),
         judged=_with(differences, _facts(kept, kind), found),
         differences=tuple(differences),
-        known=mark,
-        quarantined=case is not None and _was_quarantined(kept),
+        known=mark if known else None,
+        then=mark if run.known else None,
+        quarantined=quarantine,
         breaks=planned.breaks if planned else (),
         decides=planned is None or planned.decides,
         harness=(planned.harness, planned.harness_digest) if planned else ("", ""),
@@ -128,6 +136,7 @@ def _not_begun(listed: Listed) -> Rejudged:
         judged=_with(differences, facts, found),
         differences=differences,
         known=None,
+        then=None,
         quarantined=listed.entry.get("quarantine") is not None,
     )
 
@@ -167,6 +176,23 @@ def _with(differences: Sequence[str], facts: Facts, found: TrialVerdict) -> Tria
 def _against_run(listed: Listed, found: TrialVerdict) -> Iterator[str]:
     if listed.entry:
         yield from _compared("run.json", listed.entry, found)
+
+
+def _against_entry(
+    entry: Mapping[str, Any], planned: Planned, mark: str | None, *, quarantine: bool
+) -> Iterator[str]:
+    """What decides how a trial weighs, where ``run.json`` has it otherwise."""
+    known, removed = entry["known"], entry["sabotage"]
+    told = {
+        "kind": (entry["kind"], planned.kind.value),
+        "known": (known and known["mark"], mark),
+        "quarantined": (entry["quarantine"] is not None, quarantine),
+        "breaks": (sorted(removed["breaks"]) if removed else [], sorted(planned.breaks)),
+        "decides": (removed is None or removed["of"] == entry["case"], planned.decides),
+    }
+    for name, (then, now) in told.items():
+        if then != now:
+            yield f"run.json says {name}: {then}, the trial's folder {now}"
 
 
 def _against_verdict(document: Mapping[str, Any] | None, found: TrialVerdict) -> Iterator[str]:

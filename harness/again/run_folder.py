@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from harness.errors import EvidenceLost, UsageError
 from harness.evidence import store
 from harness.evidence.planned import check_schema
 from harness.evidence.published import refuse_unlike
-from harness.journal import NAME, read_journal
+from harness.journal import NAME, Event, read_journal
 from harness.judge.exitcode import FailOn
 from harness.judge.judging import Kind
 
@@ -74,7 +74,9 @@ def read_run(folder: Path) -> RunFolder:
     run = RunFolder(folder)
     try:
         run.document = _document(folder)
-        run.known, run.fail_on = _options(folder)
+        log = read_journal(folder / LOG)
+        run.known, run.fail_on = _options(log)
+        run.problems += _against_log(run.document, log)
     except EvidenceLost as error:
         run.problems.append(str(error))
     run.trials = list(_listed(run))
@@ -88,26 +90,46 @@ def _document(folder: Path) -> Mapping[str, Any]:
     return dict(document)
 
 
-def _options(folder: Path) -> tuple[bool, Sequence[FailOn]]:
+def _options(log: Sequence[Event]) -> tuple[bool, Sequence[FailOn]]:
     """How the run's trials weighed, as the run's log begins with it."""
     try:
-        started = read_journal(folder / LOG)[0]
+        started = log[0]
         return started.get("known", True), [FailOn(word) for word in started.get("fail_on", ())]
     except (LookupError, TypeError, ValueError) as error:
         raise EvidenceLost(f"{LOG} does not say how the run was started: {error!r}") from error
 
 
+def _against_log(document: Mapping[str, Any], log: Sequence[Event]) -> Iterator[str]:
+    """What the log tells otherwise than the record of the run."""
+    told = {entry["id"] for entry in document["trials"] if entry["dir"]}
+    for trial in dict.fromkeys(str(e.get("trial")) for e in log if e["event"] == "ends"):
+        if trial not in told:
+            yield f"{LOG} tells of the trial {trial}, {RUN} does not"
+    ended = [event.get("exit") for event in log if event["event"] == "ended"]
+    if ended[-1:] != [document["exit"]]:
+        yield f"{RUN} says that the run ended with exit code {document['exit']}, {LOG} does not"
+
+
 def _listed(run: RunFolder) -> Iterator[Listed]:
-    told = set()
+    told: set[str] = set()
     for entry in run.document.get("trials", ()):
+        if entry["id"] in told:
+            run.problems.append(f"{RUN} tells of the trial {entry['id']} more than once")
         if entry["dir"]:
             told.add(entry["id"])
         if entry["dir"] not in ("", f"{TRIALS}/{Path(entry['id']).name}"):
             run.problems.append(f"{RUN} puts the trial {entry['id']} into {entry['dir']}")
         else:
             yield Listed(entry["id"], entry["dir"], entry)
+    yield from _untold(run, told)
+
+
+def _untold(run: RunFolder, told: Collection[str]) -> Iterator[Listed]:
+    """The trials of which there is a folder, and no word."""
     folders = (run.folder / TRIALS).glob("*") if (run.folder / TRIALS).is_dir() else ()
     for path in sorted(folders):
+        if path.is_symlink():
+            run.problems.append(f"{TRIALS}/{path.name} is a link, and no folder of the run")
         if path.name not in told:
             if run.document:
                 run.problems.append(f"{RUN} does not tell of {TRIALS}/{path.name}")

@@ -55,6 +55,14 @@ class Planned:
         return {"schema": SCHEMA, **asdict(self)}
 
 
+#: Of the fields that are neither a kind nor a list.
+_TYPES: Mapping[str, type] = {
+    field.name: {"int": int, "bool": bool, "str": str}[str(field.type)]
+    for field in fields(Planned)
+    if field.name not in {"kind", "breaks"}
+}
+
+
 def planned_of(event: Mapping[str, Any]) -> Planned:
     """The trial that an event ``planned`` tells of.
 
@@ -64,9 +72,19 @@ def planned_of(event: Mapping[str, Any]) -> Planned:
     check_schema(event, "the journal")
     try:
         told = {field.name: event[field.name] for field in fields(Planned)}
-        return Planned(**{**told, "kind": Kind(event["kind"])})
-    except (KeyError, ValueError) as error:
+        told |= {"kind": Kind(event["kind"]), "breaks": tuple(map(_text, event["breaks"]))}
+    except (KeyError, TypeError, ValueError) as error:
         raise EvidenceLost(f"the journal does not say what was planned: {error!r}") from error
+    for name, kind in _TYPES.items():
+        if type(told[name]) is not kind:
+            raise EvidenceLost(f"the journal does not say what was planned: {name} is none")
+    return Planned(**told)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
 
 
 def check_schema(document: Any, name: str) -> None:

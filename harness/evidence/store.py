@@ -26,6 +26,7 @@ from harness.evidence.model import Evidence, Output, Request
 from harness.evidence.names import stored_name
 from harness.evidence.planned import check_schema
 from harness.evidence.published import refuse_unlike
+from harness.evidence.stored_file import read_stored
 from harness.screen.secrets import Screen
 from sandboxes.base import Root
 
@@ -87,11 +88,11 @@ def load_evidence(folder: Path) -> Evidence:
             network=read[NETWORK],
             rest=read[EVIDENCE],
             requests=_read_requests(folder / REQUESTS),
-            outputs={name: _read_bytes(folder / name) for name in ("stdout", "stderr")},
+            outputs={name: read_stored(folder / name) for name in ("stdout", "stderr")},
             contents=_read_contents(folder, read[EVIDENCE]),
         )
         return forms.evidence_of(stored)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise EvidenceLost(f"the evidence in {folder} is not in its form: {error!r}") from error
 
 
@@ -147,7 +148,7 @@ def read_json(path: Path) -> Any:
         EvidenceLost: it is missing or no JSON.
     """
     try:
-        return json.loads(_read_bytes(path))
+        return json.loads(read_stored(path))
     except (ValueError, RecursionError) as error:
         raise EvidenceLost(f"{path} is no JSON: {error}") from error
 
@@ -163,13 +164,6 @@ def read_document(path: Path) -> Any:
         check_schema(document, path.name)
     refuse_unlike(path.name, document)
     return document
-
-
-def _read_bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise EvidenceLost(f"{path} cannot be read: {error.strerror}") from error
 
 
 def _screened(value: object, screen: Screen) -> object:
@@ -203,12 +197,12 @@ def _read_contents(folder: Path, rest: Any) -> Mapping[tuple[Root, str], bytes]:
         name = stored_name(Root(entry["root"]), entry["path"])
         if entry["file"] != f"{SUBJECT}/{name}":
             raise EvidenceLost(f"{folder / EVIDENCE} names a file that is not of the evidence")
-        found[Root(entry["root"]), entry["path"]] = _read_bytes(folder / entry["file"])
+        found[Root(entry["root"]), entry["path"]] = read_stored(folder / entry["file"])
     return found
 
 
 def _read_requests(path: Path) -> tuple[Request, ...]:
-    lines = [json.loads(line) for line in _read_bytes(path).splitlines()]
+    lines = [json.loads(line) for line in read_stored(path).splitlines()]
     requests = [
         Request(**{**line, "headers": dict(line["headers"]), "secrets": tuple(line["secrets"])})
         for line in lines

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import IO, Any
 
 from rich import box
@@ -15,9 +17,9 @@ from harness.again.run_folder import RunFolder
 from harness.again.seal import INTACT, Seal
 from harness.code import code_digest
 from harness.evidence.forms import SCHEMA
-from harness.judge.exitcode import FailOn, judge_run
+from harness.judge.exitcode import INTERRUPTED, NOT_SEALED, FailOn, judge_run
 from harness.report.table import STYLES, console_for, plain
-from verifiers.verdicts import Verdict
+from verifiers.verdicts import Reason, Verdict
 
 Document = Mapping[str, Any]
 
@@ -26,12 +28,19 @@ def rejudged_document(
     run: RunFolder, seal: Seal, trials: Sequence[Rejudged], fail_on: Collection[FailOn]
 ) -> dict[str, Any]:
     """Everything that was found; its ``exit`` is the process's exit code."""
-    whole = judge_run(
-        [trial.outcome for trial in trials],
-        differs=bool(run.problems or seal.problems) or any(trial.differences for trial in trials),
-        fail_on=fail_on,
+    judged = partial(
+        judge_run,
+        interrupted=run.document.get("exit") == INTERRUPTED,
+        unsealed=run.document.get("exit") == NOT_SEALED and _not_sealed(run),
         toothless=run.document.get("toothless", ()),
     )
+    problems = [*run.problems]
+    differs = any(trial.differences for trial in trials)
+    then = judged([replace(t, known=t.then).outcome for t in trials], fail_on=run.fail_on).exit
+    if run.document and not (problems or differs) and then != run.document["exit"]:
+        problems.append(f"run.json says exit code {run.document['exit']}, its trials make {then}")
+    outcomes = [trial.outcome for trial in trials]
+    whole = judged(outcomes, fail_on=fail_on, differs=differs or bool(problems or seal.problems))
     return {
         "schema": SCHEMA,
         "exit": whole.exit,
@@ -39,13 +48,17 @@ def rejudged_document(
         "reasons": list(whole.reasons),
         "folder": str(run.folder),
         "seal": {"state": seal.state, "told": seal.told, "problems": list(seal.problems)},
-        "problems": list(run.problems),
+        "problems": problems,
         "harness": {"version": __version__, "digest": code_digest()},
         "trials": [
             _trial(trial, weight, flaky=trial.group in whole.flaky)
             for trial, weight in zip(trials, whole.weights, strict=True)
         ],
     }
+
+
+def _not_sealed(run: RunFolder) -> bool:
+    return Reason.NOT_SEALED in run.document["reasons"]
 
 
 def _trial(trial: Rejudged, weight: Verdict | None, *, flaky: bool) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -149,7 +150,7 @@ def test_a_folder_without_evidence_is_bad_usage(shakeout: Bench):
     assert "holds no evidence" in ran.err
 
 
-Forge = Callable[[Path], None]
+Forge = Callable[[Path], object]
 
 
 def edit(name: str, old: str, new: str) -> Forge:
@@ -163,6 +164,29 @@ def edit(name: str, old: str, new: str) -> Forge:
 
 def remove(name: str) -> Forge:
     return lambda folder: (folder / name).unlink()
+
+
+def put(name: str, make: Callable[[Path], object]) -> Forge:
+    """Something else in a file's place."""
+
+    def forge(folder: Path) -> None:
+        (folder / name).unlink()
+        make(folder / name)
+
+    return forge
+
+
+def endless(path: Path) -> None:
+    """A file far larger than what is on the disk of it."""
+    path.touch()
+    os.truncate(path, 1 << 40)
+
+
+def append(name: str, text: str) -> Forge:
+    return lambda folder: (folder / name).write_text((folder / name).read_text() + text)
+
+
+DEEP = "[" * 50_000 + "]" * 50_000
 
 
 def shorten(name: str) -> Forge:
@@ -193,6 +217,17 @@ FORGED = {
     "a form to come": edit("evidence.json", '"schema": 1', '"schema": 2'),
     "no form at all": edit("verdict.json", '"schema": 1', '"schema": true'),
     "no changes": remove("files.json"),
+    "a pipe for a journal": put("journal.jsonl", os.mkfifo),
+    "a pipe for output": put("stdout", os.mkfifo),
+    "a device for output": put("stdout", lambda path: path.symlink_to("/dev/zero")),
+    "a file without end": put("stdout", endless),
+    "a deep journal": edit("journal.jsonl", '"event": "frozen"', f'"event": "x", "a": {DEEP}'),
+    "a deep request": put("requests.jsonl", lambda path: path.write_text(f"{DEEP}\n")),
+    "a group that is none": edit(
+        "journal.jsonl", '"group": "fine.command.bubblewrap"', '"group": []'
+    ),
+    "breaks that are none": edit("journal.jsonl", '"breaks": []', '"breaks": 5'),
+    "a version that is none": edit("journal.jsonl", '"version": "0"', '"version": [1]'),
 }
 
 
@@ -249,3 +284,73 @@ def test_a_run_whose_record_is_gone_is_no_whole_run(name: str, run: Path, judge:
     assert code == 4
     assert name in " ".join(again["problems"])
     assert len(again["trials"]) == 2 * len(CASES)
+
+
+LET_PASS = {
+    "quarantine": append("case.yaml", "quarantine: {owner: o, reason: r, until: '2099-01-01'}\n"),
+    "a known defect": append(
+        "case.yaml",
+        "known: [{subject: command, version: '>=0', breaks: [home], because: b, since: '2026-01-01'}]\n",
+    ),
+    "a trial that decides nothing": edit("journal.jsonl", '"decides": true', '"decides": false'),
+    "a sabotage": edit("journal.jsonl", '"kind": "trial"', '"kind": "sabotage"'),
+    "a control": edit("journal.jsonl", '"kind": "trial"', '"kind": "control"'),
+}
+
+
+@pytest.mark.tampers
+@pytest.mark.parametrize("forge", LET_PASS.values(), ids=LET_PASS)
+def test_a_folder_by_which_a_trial_weighs_less_than_in_the_run_is_said(
+    forge: Forge, run: Path, judge: Judge
+):
+    forge(run / "trials/harmful.command.bubblewrap")
+
+    code, again = judge(run)
+
+    assert code == 4
+    trial = next(t for t in again["trials"] if t["id"] == "harmful.command.bubblewrap")
+    assert any("run.json says" in difference for difference in trial["differences"])
+
+
+def _without_the_harmful(run: Path) -> Mapping[str, Any]:
+    """Take a trial out of the run, its folder and its record."""
+    shutil.rmtree(run / "trials/harmful.command.bubblewrap")
+    document = json.loads((run / "run.json").read_text())
+    kept = [t for t in document["trials"] if t["id"] != "harmful.command.bubblewrap"]
+    return {**document, "trials": kept}
+
+
+@pytest.mark.tampers
+def test_a_trial_that_the_log_tells_of_cannot_be_taken_out(run: Path, judge: Judge):
+    (run / "run.json").write_text(json.dumps(_without_the_harmful(run)))
+
+    code, again = judge(run)
+
+    assert code == 4
+    assert "log.jsonl tells of the trial harmful" in " ".join(again["problems"])
+
+
+@pytest.mark.tampers
+def test_an_exit_code_that_the_trials_do_not_make_is_said(run: Path, judge: Judge):
+    edit("run.json", '"exit": 1', '"exit": 0')(run)
+    edit("log.jsonl", '"exit": 1', '"exit": 0')(run)
+
+    code, again = judge(run)
+
+    assert code == 4
+    assert again["problems"] == ["run.json says exit code 0, its trials make 1"]
+
+
+@pytest.mark.tampers
+def test_a_trial_told_twice_or_kept_elsewhere_is_said(run: Path, judge: Judge):
+    document = json.loads((run / "run.json").read_text())
+    document["trials"].append(document["trials"][0])
+    (run / "run.json").write_text(json.dumps(document))
+    (run / "trials/harmful.command.bubblewrap").rename(run / "elsewhere")
+    (run / "trials/harmful.command.bubblewrap").symlink_to("../elsewhere")
+
+    code, again = judge(run)
+
+    assert code == 4
+    assert "more than once" in " ".join(again["problems"])
+    assert "is a link, and no folder of the run" in " ".join(again["problems"])
