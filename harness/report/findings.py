@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from harness.judge.judging import CONTAINMENT
 from harness.report.plain import plain, short
 
 Document = Mapping[str, Any]
@@ -18,6 +19,7 @@ RED: Final = frozenset({"failed", "timed_out"})
 LACKING: Final = frozenset({"unavailable", "error"})
 #: Findings that are of no oracle, each with what it means.
 OTHER_RULES: Final[Mapping[str, str]] = {
+    CONTAINMENT: "Something outside the sandbox was touched, or something of it was left.",
     "limit": "The subject was stopped by the time limit of its case.",
     "known-fixed": "A known defect did not show; its entry is to be removed from the case.",
     "flaky": "Repeats of a trial came to different verdicts.",

@@ -73,23 +73,23 @@ def test_there_is_no_interface_but_loopback(room):
     assert room.shell("ls /sys/class/net").code != 0
 
 
-@pytest.mark.parametrize("kind", ["STREAM", "DGRAM"])
+@pytest.mark.parametrize("socket_type", ["STREAM", "DGRAM"])
 @pytest.mark.parametrize("host", ["8.8.8.8", "10.0.0.1", "192.168.1.1", "169.254.169.254"])
-def test_an_outside_address_is_refused_at_once(room, host, kind):
+def test_an_outside_address_is_refused_at_once(room, host, socket_type):
     before = clock.monotonic()
 
-    assert ask(room, host, 443, kind) == "ConnectionRefusedError"
+    assert ask(room, host, 443, socket_type) == "ConnectionRefusedError"
     assert clock.monotonic() - before < 20, "no program waits for a time-out"
 
 
 @pytest.mark.needs("network.counter")
-@pytest.mark.parametrize("kind", ["STREAM", "DGRAM"])
-def test_packets_to_an_outside_address_are_seen_from_outside(room, kind):
-    ask(room, "8.8.8.8", 4321, kind)
+@pytest.mark.parametrize("socket_type", ["STREAM", "DGRAM"])
+def test_packets_to_an_outside_address_are_seen_from_outside(room, socket_type):
+    ask(room, "8.8.8.8", 4321, socket_type)
 
     packets = seen(room)
     assert destinations(packets) == {"8.8.8.8"}
-    protocol, header = {"STREAM": (6, 20), "DGRAM": (17, 20)}[kind]
+    protocol, header = {"STREAM": (6, 20), "DGRAM": (17, 20)}[socket_type]
     first = next(packet for packet in packets if packet[9] == protocol)
     assert int.from_bytes(first[header + 2 : header + 4]) == 4321
 

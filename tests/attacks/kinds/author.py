@@ -91,7 +91,8 @@ def _suite_of_links(folder: Path) -> None:
 
 def _of_agents(folder: Path) -> None:
     (folder / "agents").mkdir()
-    (folder / "agents" / "good.yaml").write_text(json.dumps(GOOD))
+    careless = {"name": "careless", "breaks": ["exit"], "replace_subject": {"command": ["false"]}}
+    (folder / "agents" / "good.yaml").write_text(json.dumps({**GOOD, "sabotage": [careless]}))
 
 
 def _shown(folder: Path) -> None:
@@ -345,7 +346,7 @@ ATTACKS = (
         "unavailable",
         "not-written",
         "a check without a case is reported, and counts",
-        replaced("harness.commands.run:_missing", lambda found, args: ()),
+        replaced("harness.commands.run:missing", lambda found, args: ()),
         lay=_lay(good=GOOD, suite={**_SUITE, "checks": _CHECKS}),
         paths=["suite.yaml"],
     ),

@@ -75,8 +75,9 @@ def _kill_pid_1(folder: Path) -> None:
         for journal in journals.glob("*/journal.jsonl"):
             if b'"event": "ended"' in journal.read_bytes():
                 for pid in _below(os.getpid()):
-                    if Path(f"/proc/{pid}/comm").read_text() == "init\n":
-                        os.kill(pid, signal.SIGKILL)
+                    with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it went
+                        if Path(f"/proc/{pid}/comm").read_text() == "init\n":
+                            os.kill(pid, signal.SIGKILL)
                 return
         time.sleep(0.01)
 

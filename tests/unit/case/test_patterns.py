@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -12,10 +12,11 @@ from harness.case.patterns import PATTERNS
 from harness.case.schema import SUITE, loader_schema
 from harness.case.script_schema import SCRIPT
 from harness.case.tables import installed
+from harness.faults.registry import FAULTS
 
 
 def patterns(schema: Any) -> Iterator[str]:
-    if isinstance(schema, dict):
+    if isinstance(schema, Mapping):
         if isinstance(schema.get("pattern"), str):
             yield schema["pattern"]
         for value in schema.values():
@@ -25,9 +26,9 @@ def patterns(schema: Any) -> Iterator[str]:
             yield from patterns(value)
 
 
-ALL = sorted(
-    {p for schema in (loader_schema(installed()), SUITE, SCRIPT) for p in patterns(schema)}
-)
+#: Parameters of faults have schemas of their own.
+SCHEMAS = (loader_schema(installed()), SUITE, SCRIPT, [f.schema for f in FAULTS.values()])
+ALL = sorted({p for schema in SCHEMAS for p in patterns(schema)})
 
 
 @pytest.mark.parametrize("pattern", ALL)
