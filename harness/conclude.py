@@ -6,13 +6,14 @@ import json
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from harness.commands.answers import printable
 from harness.evidence.documents import Document, TrialRecord, run_document
 from harness.journal import Journal
 from harness.record import Course, Marks, run_record
-from harness.report.files import write_reports
+from harness.report.files import REPORTS, write_report
 from harness.report.html.page import NAME as PAGE
 from harness.report.html.page import write_page
 from harness.sealing import run_claim
@@ -71,22 +72,23 @@ def conclude(
 
 def _write(folder: Path, log: Journal, document: Document, more: More | None) -> None:
     log.write("ended", exit=document["exit"], verdict=document["verdict"])
-    write_reports(folder, document)
+    (folder / RUN).write_text(json.dumps(document, indent=1) + "\n", "utf-8")
     for name, data in more(document).items() if more else ():
         (folder / name).write_bytes(data)
-    (folder / RUN).write_text(json.dumps(document, indent=1) + "\n", "utf-8")
-    _write_page(folder, log, document)
+    reports = {name: partial(write_report, folder, name, document) for name in REPORTS}
+    for name, write in {**reports, PAGE: partial(write_page, folder, document)}.items():
+        _write_report(folder / name, write, log)
 
 
-def _write_page(folder: Path, log: Journal, document: Document) -> None:
-    """Write ``report.html``; it is no evidence, so that where it fails no verdict changes."""
+def _write_report(path: Path, write: Callable[[], None], log: Journal) -> None:
+    """Write a report; it is no evidence, so that where it fails no verdict changes."""
     try:
-        (folder / PAGE).unlink(missing_ok=True)
-        write_page(folder, document)
+        path.unlink(missing_ok=True)
+        write()
     except Exception as error:  # noqa: BLE001 - whatever it was, all else of the run is there
         why = "".join(traceback.format_exception_only(error)).strip()
-        log.write("no-report", why=why)
+        log.write("no-report", report=path.name, why=why)
         sys.stderr.write(
-            f"shakeout: {PAGE} could not be made, and is left out; verdicts and evidence are "
+            f"shakeout: {path.name} could not be made, and is left out; verdicts and evidence are "
             f"complete without it: {printable(why)}\n"
         )

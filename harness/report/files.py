@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -21,11 +21,17 @@ _OUTPUTS: Final = ("stdout", "stderr")
 _SHOWN: Final = 2000
 
 
-def write_reports(folder: Path, run: Document) -> None:
-    """Write every report of a run into its folder."""
-    (folder / JUNIT).write_bytes(junit(run, lambda trial: _printed(folder, trial)))
-    (folder / SARIF).write_bytes(sarif(run))
-    (folder / CTRF).write_bytes(ctrf(run))
+#: Makes each report of a run and its folder, by the name of its file.
+REPORTS: Final[Mapping[str, Callable[[Document, Path], bytes]]] = {
+    JUNIT: lambda run, folder: junit(run, lambda trial: _printed(folder, trial)),
+    SARIF: lambda run, _: sarif(run),
+    CTRF: lambda run, _: ctrf(run),
+}
+
+
+def write_report(folder: Path, name: str, run: Document) -> None:
+    """Write one of :data:`REPORTS` into the folder of its run."""
+    (folder / name).write_bytes(REPORTS[name](run, folder))
 
 
 def _printed(folder: Path, trial: Document) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from harness.case.model import Case
 from harness.evidence.documents import SCHEMA, Document, TrialRecord
+from harness.judge.judging import Kind, Standing
 from harness.sabotage.across import Cell, Row
 from verifiers.verdicts import Verdict
 
@@ -29,7 +30,11 @@ class Teeth:
     cells: Sequence[Cell] | None = None
 
     def toothless(self, trials: Sequence[TrialRecord]) -> tuple[str, ...]:
-        """Cases without a sabotage, and sabotages that every case of the matrix passed with."""
+        """Cases without a sabotage, and sabotages that nothing fails by.
+
+        Those that every case of the matrix passed with, and those of which nothing that they
+        break held without them: neither in the case as it is, nor in its clean control.
+        """
         bare = [case.id for case in self.cases if not case.sabotage]
         verdicts = {trial.id: trial.judged.verdict for trial in trials}
         empty = [
@@ -37,7 +42,9 @@ class Teeth:
             for row, cells in self._rows().items()
             if all(verdicts[cell.trial] is Verdict.PASSED for cell in cells)
         ]
-        return (*bare, *empty)
+        held = {key for trial in trials for key in _held(trial)}
+        idle = [_label(trial) for trial in trials if _idle(trial, held)]
+        return tuple(dict.fromkeys((*bare, *empty, *idle)))
 
     def files(self, run: Document) -> Mapping[str, bytes]:
         """What goes into the run's folder beside its other reports."""
@@ -51,7 +58,9 @@ class Teeth:
             "run": run["run"],
             "exit": run["exit"],
             "cases": [_case(trial) for trial in trials.values() if trial["kind"] != _SABOTAGE],
-            "sabotages": [_sabotage(trial) for trial in trials.values() if _decides(trial)],
+            "sabotages": [
+                _sabotage(trial, run["toothless"]) for trial in trials.values() if _decides(trial)
+            ],
             "toothless": run["toothless"],
             "matrix": None if self.cells is None else self._matrix(trials),
         }
@@ -89,8 +98,41 @@ def _case(trial: Mapping[str, Any]) -> Document:
     return {key: trial[key] for key in (*kept, "dir")}
 
 
-def _sabotage(trial: Mapping[str, Any]) -> Document:
+#: An expectation of a case for a subject, with all that it asks for.
+_Held = tuple[str, str, str, str, str]
+
+
+def _held(trial: TrialRecord) -> Iterator[_Held]:
+    """The expectations that held where nothing was sabotaged."""
+    if trial.kind is not Kind.SABOTAGE:
+        yield from _expected(trial, Standing.PASSED)
+
+
+def _idle(trial: TrialRecord, held: Collection[_Held]) -> bool:
+    """Whether a sabotage of its own case broke nothing that had held."""
+    if trial.sabotaged is None or not trial.sabotaged.own:
+        return False
+    broken = [key for key in _expected(trial, Standing.FAILED) if key[2] in trial.outcome.breaks]
+    return bool(broken) and not any(key in held for key in broken)
+
+
+def _expected(trial: TrialRecord, standing: Standing) -> Iterator[_Held]:
+    for judged in trial.judged.expectations:
+        if judged.standing is standing:
+            one = judged.expectation
+            params = json.dumps(one.params, sort_keys=True, default=repr)
+            yield trial.case, trial.subject_name, one.id, one.oracle, params
+
+
+def _label(trial: TrialRecord) -> str:
+    name = trial.sabotaged.sabotage.name if trial.sabotaged else ""
+    return f"{trial.case}/{name} of {trial.subject_name}"
+
+
+def _sabotage(trial: Mapping[str, Any], toothless: Collection[str]) -> Document:
     bites = {"passed": True, "failed": False}.get(trial["weighs"])
+    if f"{trial['case']}/{trial['sabotage']['name']} of {trial['subject']['name']}" in toothless:
+        bites = False
     kept = ("id", "case", "subject", "sandbox", "verdict", "reasons", "message")
     return {
         **{key: trial[key] for key in kept},

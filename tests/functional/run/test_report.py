@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness import cli, conclude
+from harness.report.files import REPORTS
 from tests.functional.run.conftest import Bench
 from tests.unit.report.reading import read
 
@@ -53,3 +54,25 @@ def test_a_report_that_cannot_be_made_is_said_and_changes_no_verdict(
     events = [json.loads(line) for line in (tmp_path / "run/log.jsonl").read_text().splitlines()]
     assert [e["event"] for e in events][-2:] == ["ended", "no-report"]
     assert "No space left" in events[-1]["why"]
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_nor_does_one_for_machines(
+    shakeout: Bench,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+):
+    def fails(*_: object) -> bytes:
+        raise KeyError("of a bug")
+
+    monkeypatch.setitem(REPORTS, name, fails)  # type: ignore[arg-type]
+    monkeypatch.setenv("SHAKEOUT_STATE", str(tmp_path / "state"))
+    code = cli.main(["run", str(shakeout.case("one", CASE)), "--out", str(tmp_path / "run")])
+
+    assert code == 0
+    assert f"{name} could not be made" in capsys.readouterr().err
+    assert not (tmp_path / "run" / name).exists()
+    assert (tmp_path / "run/report.html").exists()
+    assert json.loads((tmp_path / "run/run.json").read_text())["sealed"] is True

@@ -152,6 +152,26 @@ known:
     assert ended.code == 0
 
 
+def test_a_sabotage_that_breaks_only_what_was_broken_without_it_has_no_teeth(bench: Bench):
+    """The control has another expectation under the same id, so that it never held."""
+    known = """\
+  - {id: never, file: {path: none, equals: x}}
+control: {expect: [{id: never, file: {path: mine.txt, equals: own}}]}
+known:
+  - {subject: command, version: "==0", breaks: [never], because: It never does, since: "0"}
+"""
+    idle = '  - {name: idle, breaks: [never], patch: "rules:Kind", value: 4}\n'
+    bench.case("a", idle, more=known)
+
+    ended, teeth = bench.teeth()
+
+    assert teeth["sabotages"][0]["broke"] == ["never"]
+    assert [each["bites"] for each in teeth["sabotages"]] == [False]
+    assert teeth["toothless"] == ["a/idle of command"]
+    assert "a/idle of command has no teeth" in ended.out
+    assert ended.code == 1
+
+
 def test_the_matrix_has_every_sabotage_on_every_case_of_the_same_subject(bench: Bench):
     value = '  - {name: value, breaks: [limit], patch: "rules:LIMIT", value: 4}\n'
     key = '  - {name: key, breaks: [table], patch: "rules:TABLE", drop: network}\n'

@@ -20,7 +20,7 @@ from jsonschema import Draft202012Validator
 from harness.evidence.documents import run_document
 from harness.judge.exitcode import FailOn
 from harness.report.ctrf import ctrf
-from harness.report.files import write_reports
+from harness.report.files import REPORTS, write_report
 from harness.report.junit import junit
 from harness.report.sarif import sarif
 from tests.unit.evidence import records
@@ -120,7 +120,8 @@ def test_junit_has_the_end_of_what_a_subject_printed_and_no_more(tmp_path: Path)
     folder.mkdir(parents=True)
     (folder / "stdout").write_bytes(b"x" * 100_000 + b"the end \x1b[2J")
 
-    write_reports(tmp_path, ALL)
+    for name in REPORTS:
+        write_report(tmp_path, name, ALL)
 
     cases = ET.parse(tmp_path / "junit.xml").getroot().iter("testcase")
     case = next(case for case in cases if case.attrib["name"] == trial["id"])
