@@ -33,7 +33,8 @@ class Teeth:
         """Cases without a sabotage, and sabotages that nothing fails by.
 
         Those that every case of the matrix passed with, and those of which nothing that they
-        break held without them: neither in the case as it is, nor in its clean control.
+        break held without them: neither in the case as it is, for any subject, nor in its clean
+        control.
         """
         bare = [case.id for case in self.cases if not case.sabotage]
         verdicts = {trial.id: trial.judged.verdict for trial in trials}
@@ -98,8 +99,8 @@ def _case(trial: Mapping[str, Any]) -> Document:
     return {key: trial[key] for key in (*kept, "dir")}
 
 
-#: An expectation of a case for a subject, with all that it asks for.
-_Held = tuple[str, str, str, str, str]
+#: An expectation of a case, with all that it asks for.
+_Held = tuple[str, str, str, str]
 
 
 def _held(trial: TrialRecord) -> Iterator[_Held]:
@@ -112,7 +113,7 @@ def _idle(trial: TrialRecord, held: Collection[_Held]) -> bool:
     """Whether a sabotage of its own case broke nothing that had held."""
     if trial.sabotaged is None or not trial.sabotaged.own:
         return False
-    broken = [key for key in _expected(trial, Standing.FAILED) if key[2] in trial.outcome.breaks]
+    broken = [key for key in _expected(trial, Standing.FAILED) if key[1] in trial.outcome.breaks]
     return bool(broken) and not any(key in held for key in broken)
 
 
@@ -121,7 +122,7 @@ def _expected(trial: TrialRecord, standing: Standing) -> Iterator[_Held]:
         if judged.standing is standing:
             one = judged.expectation
             params = json.dumps(one.params, sort_keys=True, default=repr)
-            yield trial.case, trial.subject_name, one.id, one.oracle, params
+            yield trial.case, one.id, one.oracle, params
 
 
 def _label(trial: TrialRecord) -> str:

@@ -67,7 +67,7 @@ def test_nor_does_one_for_machines(
     def fails(*_: object) -> bytes:
         raise KeyError("of a bug")
 
-    monkeypatch.setitem(REPORTS, name, fails)  # type: ignore[arg-type]
+    monkeypatch.setitem(REPORTS, name, fails)
     monkeypatch.setenv("SHAKEOUT_STATE", str(tmp_path / "state"))
     code = cli.main(["run", str(shakeout.case("one", CASE)), "--out", str(tmp_path / "run")])
 
