@@ -187,7 +187,7 @@ def summary(run: Document, suite: OfSuite | None = None) -> list[Text]:
 
 def _conclusion(run: Document) -> str:
     if run["exit"] == 0 and run["verdict"] == "failed":
-        return "exit code 0: nothing failed but known defects and what is in quarantine"
+        return "exit code 0: nothing failed but known defects, sabotages, and what is in quarantine"
     return f"verdict {run['verdict']}, exit code {run['exit']}"
 
 

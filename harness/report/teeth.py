@@ -10,12 +10,15 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.plural import plural
+from harness.report.html.words import reason_in_words
 from harness.report.table import STYLES, console_for, plain
+from verifiers.verdicts import Reason
 
 Document = Mapping[str, Any]
 
 _BITES = {True: ("yes", "green"), False: ("NO", "bold red"), None: ("unknown", "yellow")}
 _CELL = {"failed": "x", "passed": "o", "timed_out": "t", "unavailable": "u", "error": "e"}
+_LEFT_OVER = Reason.SCRIPT_NOT_FINISHED.value  # counts against no sabotage
 _KIND = {"trial": "as it is", "control": "clean control"}
 
 
@@ -80,6 +83,9 @@ def _why(entry: Document, text: Text) -> Text:
     """Beneath what is there: why it is not as it should be."""
     if entry["verdict"] != "passed" and not entry.get("known"):
         text.append("\n").append_text(plain(f"{entry['verdict']}: {entry['message']}", "dim"))
+    for reason in entry.get("reasons", ()):
+        if not reason.startswith("broke:") and reason != _LEFT_OVER:
+            text.append("\n").append_text(plain(f"{reason}: {reason_in_words(reason)}", "dim"))
     return text
 
 

@@ -22,7 +22,7 @@ _EXITS = {
     4: "the harness or the place broke, or the evidence could not be sealed",
     130: "interrupted; the evidence so far is here",
 }
-_SET_ASIDE = "nothing failed but known defects and what is in quarantine"
+_SET_ASIDE = "nothing failed but known defects, sabotages, and what is in quarantine"
 _FIRST = 8
 _FOUND_BY = 400
 _NO_VERSION = "0"
