@@ -132,7 +132,7 @@ def _meant(path: Path) -> tuple[list[Path], list[Suite]]:
 def _within(folder: Path) -> tuple[list[Path], list[Suite]]:
     cases: list[Path] = []
     suites: list[Suite] = []
-    for path in _walk(folder):
+    for path in files_within(folder):
         if path.name == suite.NAME:
             suites.append(load_suite(path))
         else:
@@ -140,10 +140,13 @@ def _within(folder: Path) -> tuple[list[Path], list[Suite]]:
     return cases, suites
 
 
-def _walk(folder: Path) -> Iterator[Path]:
+def files_within(folder: Path) -> Iterator[Path]:
     """YAML files beneath a folder, in order of their paths.
 
     No link to a folder is followed; nothing that is or lies in the folder of a run is looked at.
+
+    Raises:
+        CaseErrors: a folder cannot be read.
     """
     if in_a_run(folder / "x"):
         return

@@ -277,3 +277,60 @@ def sleeping(seconds: str) -> bool:
         except OSError:
             continue
     return False
+
+
+SKIPS = """
+import pytest
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "bad" in item.name:
+            item.add_marker(pytest.mark.skip(reason="not today"))
+"""
+
+
+@pytest.mark.parametrize("words", [(), ("-n", "2")], ids=["alone", "xdist"])
+def test_what_was_selected_and_not_tried_is_no_pass(session: Session, words: tuple[str, ...]):
+    session.write(good=GOOD, bad=CASES["bad"])
+    (session.pytester.path / "conftest.py").write_text(SKIPS)
+
+    result = session(*words)
+
+    assert result.parseoutcomes() == {"passed": 1, "skipped": 1}
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["selected, and not tried: cases/bad.yaml::*"])
+
+
+SUBJECTS_OWN = "import pathlib; pathlib.Path('/proc/self/cwd/ran').touch()\n"
+
+
+@pytest.mark.parametrize("words", [("--co",), (), ("-n", "2")], ids=["collected", "run", "xdist"])
+def test_no_file_of_a_subject_runs_on_the_host(session: Session, words: tuple[str, ...]):
+    mount = "workspace: {mount: {./agent: /opt/agent}}"
+    session.write(good=case("good", "echo 42 > report.txt", mount), broken="case: [")
+    for folder in ("cases/agent", "cases/agent/deep"):
+        (session.pytester.path / folder).mkdir(parents=True)
+        for name in ("conftest.py", "test_it.py"):
+            (session.pytester.path / folder / name).write_text(SUBJECTS_OWN)
+    (session.pytester.path / "cases" / "link").symlink_to("agent")
+
+    result = session("--continue-on-collection-errors", *words)
+
+    assert not (session.pytester.path / "ran").exists()
+    result.stdout.fnmatch_lines(["*good*" if words == ("--co",) else "*1 passed, 1 error*"])
+
+
+@pytest.mark.parametrize(
+    ("folder", "words"), [("cases/test-agent", ()), ("agent", ("agent",))], ids=["inside", "named"]
+)
+def test_a_conftest_that_pytest_takes_at_once_is_refused(
+    session: Session, folder: str, words: tuple[str, ...]
+):
+    session.write(good=case("good", "true", f"workspace: {{mount: {{../{folder}: /opt/agent}}}}"))
+    (session.pytester.path / folder).mkdir()
+    (session.pytester.path / folder / "conftest.py").write_text(SUBJECTS_OWN)
+
+    result = session(*words)
+
+    assert not (session.pytester.path / "ran").exists()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*agent is mounted by a case*another name*"])
