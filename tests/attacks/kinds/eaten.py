@@ -149,7 +149,8 @@ ATTACKS = (
         "begins a turn and hangs up before its body is whole",
         "link = socket.create_connection(('model', 8080))\n"
         "link.sendall(b'POST /v1/chat/completions HTTP/1.1\\r\\nHost: m\\r\\nContent-Length: 9\\r\\n\\r\\n{')\n"
-        "link.close()\n",
+        "link.shutdown(socket.SHUT_WR)\n"
+        "link.recv(1)  # until it has been taken for over\n",
         "a request that never came whole takes no fault",
         wrapped("harness.services.live:Live.untaken", _spends),
     ),

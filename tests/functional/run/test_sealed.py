@@ -103,6 +103,7 @@ def test_a_copy_is_checked_on_a_machine_that_has_the_public_key_alone(shakeout, 
     assert not (tmp_path / "elsewhere").exists()
 
 
+@pytest.mark.tampers
 def test_what_is_wrong_is_printed_for_people_and_for_machines(shakeout, tmp_path):
     assert shakeout("run", shakeout.case("passes", PASSES), "--out", "run").code == 0
     assert shakeout("evidence", "verify", "run").code == 0
