@@ -18,6 +18,7 @@ TESTS: Mapping[str, int] = {
     "tests/conformance/test_output.py": 0,
     "tests/conformance/test_programs.py": 0,
     "tests/conformance/test_sidecar.py": 2,
+    "tests/conformance/test_system.py": 0,
     "tests/conformance/test_trust.py": 0,
     "tests/functional/image/test_image.py": 10,
     "tests/functional/parity/test_parity.py": 10,
