@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import functools
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
+from harness import __version__
 from harness.state import PACKAGE
+
+#: The packages that the harness is made of.
+PACKAGES: Final = ("harness", "sandboxes", "verifiers")
 
 
 @functools.cache
@@ -19,6 +25,10 @@ def code_digest() -> str:
     return f"sha256:{total.hexdigest()}"
 
 
+def harness_document() -> Mapping[str, str]:
+    """The harness itself: its version, and the digest of its code."""
+    return {"version": __version__, "digest": code_digest()}
+
+
 def _modules(top: Path) -> list[Path]:
-    packages = ("harness", "sandboxes", "verifiers")
-    return sorted(path for name in packages for path in (top / name).rglob("*.py"))
+    return sorted(path for name in PACKAGES for path in (top / name).rglob("*.py"))

@@ -16,8 +16,9 @@ from importlib import metadata
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from harness.code import PACKAGES
+
 _PROJECT = "shakeout"
-_PACKAGES = frozenset({"harness", "sandboxes", "verifiers"})
 
 
 @functools.cache
@@ -43,7 +44,7 @@ def _loaded() -> Iterator[tuple[str, Path]]:
     """Every module of ours that came out of a file."""
     for name, module in sorted(sys.modules.items()):
         file = getattr(module, "__file__", None)
-        if name.partition(".")[0] in _PACKAGES and file is not None:
+        if name.partition(".")[0] in PACKAGES and file is not None:
             yield name, Path(file).resolve()
 
 

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from harness import __version__
-from harness.code import code_digest
+from harness.code import harness_document
 from harness.errors import Lack
 from harness.evidence import store
 from harness.evidence.model import Evidence
@@ -95,11 +94,6 @@ def run_claim(document: Mapping[str, Any], folder: Path) -> Claim:
     kept = ("exit", "verdict", "reasons", "seed", "started", "ended", "harness", "counts")
     predicate = {name: document[name] for name in kept}
     return Claim(RUN, [Artifact("run.json", _digest_of(folder / "run.json"))], predicate)
-
-
-def harness_document() -> Mapping[str, str]:
-    """The harness itself: its version, and the digest of its code."""
-    return {"version": __version__, "digest": code_digest()}
 
 
 def _about(trial: Trial, case: str) -> Artifact:

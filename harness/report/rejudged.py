@@ -11,11 +11,10 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from harness import __version__
 from harness.again.rejudge import Rejudged
 from harness.again.run_folder import RunFolder
 from harness.again.seal import INTACT, Seal
-from harness.code import code_digest
+from harness.code import harness_document
 from harness.evidence.forms import SCHEMA
 from harness.judge.exitcode import INTERRUPTED, NOT_SEALED, FailOn, judge_run
 from harness.report.table import STYLES, console_for, plain
@@ -49,7 +48,7 @@ def rejudged_document(
         "folder": str(run.folder),
         "seal": {"state": seal.state, "told": seal.told, "problems": list(seal.problems)},
         "problems": problems,
-        "harness": {"version": __version__, "digest": code_digest()},
+        "harness": harness_document(),
         "trials": [
             _trial(trial, weight, flaky=trial.group in whole.flaky)
             for trial, weight in zip(trials, whole.weights, strict=True)

@@ -18,6 +18,7 @@ from packaging.requirements import Requirement
 from harness import __version__
 from harness.case.grammar import fill
 from harness.case.model import Case, SubjectRef
+from harness.code import PACKAGES
 from harness.extension import Schema
 from harness.state import PACKAGE
 from harness.subjects import tree
@@ -26,7 +27,7 @@ from sandboxes.base import AGENT_HOME, WORKSPACE, Mount
 
 _INSIDE = "/opt/shakeout"
 _PROJECT = "shakeout"
-_PARTS = ("harness", "sandboxes", "verifiers", "cases")
+_PARTS = (*PACKAGES, "cases")
 _SYSTEM = Path("/usr")
 _DERIVED = "__pycache__"
 
