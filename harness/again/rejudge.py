@@ -92,7 +92,8 @@ def _again(listed: Listed, kept: Kept, run: RunFolder, *, known: bool) -> Rejudg
     planned, case = kept.planned, kept.case
     kind = planned.kind if planned else listed.kind
     kept.troubles += [Trouble(Reason.EVIDENCE_LOST, why) for why in _misplaced(listed, kept)]
-    found = judge_trial(_facts(kept, kind))
+    facts = _facts(kept, kind)
+    found = judge_trial(facts)
     differences = [*_against_run(listed, found), *_against_verdict(kept.verdict, found)]
     stored = listed.entry or kept.verdict or {}
     mark = None
@@ -109,7 +110,7 @@ def _again(listed: Listed, kept: Kept, run: RunFolder, *, known: bool) -> Rejudg
         group=planned.group if planned else listed.id,
         stored=stored.get("verdict"),
         stored_reasons=tuple(stored.get("reasons", ())),
-        judged=_with(differences, _facts(kept, kind), found),
+        judged=_with(differences, facts, found),
         differences=tuple(differences),
         known=mark if known else None,
         then=mark if run.known else None,
