@@ -44,7 +44,11 @@ class Teeth:
             if all(verdicts[cell.trial] is Verdict.PASSED for cell in cells)
         ]
         held = {key for trial in trials for key in _held(trial)}
-        idle = [_label(trial) for trial in trials if _idle(trial, held)]
+        idle = [
+            str(Row(trial.case, trial.sabotaged.sabotage.name, trial.subject_name))
+            for trial in trials
+            if trial.sabotaged and _idle(trial, held)
+        ]
         return tuple(dict.fromkeys((*bare, *empty, *idle)))
 
     def files(self, run: Document) -> Mapping[str, bytes]:
@@ -111,7 +115,7 @@ def _held(trial: TrialRecord) -> Iterator[_Held]:
 
 def _idle(trial: TrialRecord, held: Collection[_Held]) -> bool:
     """Whether a sabotage of its own case broke nothing that had held."""
-    if trial.sabotaged is None or not trial.sabotaged.own:
+    if not (trial.sabotaged and trial.sabotaged.own):
         return False
     broken = [key for key in _expected(trial, Standing.FAILED) if key[1] in trial.outcome.breaks]
     return bool(broken) and not any(key in held for key in broken)
@@ -125,14 +129,10 @@ def _expected(trial: TrialRecord, standing: Standing) -> Iterator[_Held]:
             yield trial.case, one.id, one.oracle, params
 
 
-def _label(trial: TrialRecord) -> str:
-    name = trial.sabotaged.sabotage.name if trial.sabotaged else ""
-    return f"{trial.case}/{name} of {trial.subject_name}"
-
-
 def _sabotage(trial: Mapping[str, Any], toothless: Collection[str]) -> Document:
     bites = {"passed": True, "failed": False}.get(trial["weighs"])
-    if f"{trial['case']}/{trial['sabotage']['name']} of {trial['subject']['name']}" in toothless:
+    row = Row(trial["case"], trial["sabotage"]["name"], trial["subject"]["name"])
+    if str(row) in toothless:
         bites = False
     kept = ("id", "case", "subject", "sandbox", "verdict", "reasons", "message")
     return {
