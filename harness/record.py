@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from harness import __version__
 from harness.case.suite import Check
@@ -32,6 +33,10 @@ class Marks:
 
     known: bool = True
     fail_on: Sequence[FailOn] = ()
+
+    def on_record(self) -> dict[str, Any]:
+        """The same as fields of the event with which a run's log begins."""
+        return {"known": self.known, "fail_on": [word.value for word in self.fail_on]}
 
     def of(self, trial: Trial, judged: TrialVerdict) -> KnownMark | None:
         """How the case's known defects mark a trial."""

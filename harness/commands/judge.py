@@ -16,6 +16,7 @@ from harness.again.rejudge import rejudge
 from harness.again.run_folder import read_run
 from harness.again.seal import check_seal
 from harness.commands.answers import refused
+from harness.commands.options import add_weighing
 from harness.errors import UsageError
 from harness.judge.exitcode import FailOn
 from harness.report.rejudged import print_rejudged, rejudged_document
@@ -28,14 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     key = "the public key that must have sealed it (default: the one of the state folder)"
     add("--key", type=Path, metavar="FILE", help=key)
     add("--json", action="store_true", help="print the verdicts as JSON")
-    add("--no-known", action="store_true", help="let known defects count as failures")
-    add(
-        "--fail-on",
-        action="append",
-        default=[],
-        choices=[f.value for f in FailOn],
-        help="let this count as failed too",
-    )
+    add_weighing(add)
 
 
 def run(args: argparse.Namespace) -> int:

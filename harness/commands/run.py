@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from random import SystemRandom
-from typing import IO, Any
+from typing import IO, Any, TextIO
 
 from harness.again.replay import recorded, refuse_beside_replay, replays
 from harness.case.errors import CaseErrors
@@ -21,6 +20,7 @@ from harness.case.model import Case
 from harness.case.select import no_match, select
 from harness.case.suite import Check
 from harness.commands.answers import printable
+from harness.commands.options import add_weighing, seed_of
 from harness.conclude import LOG, RUN, conclude
 from harness.errors import UsageError
 from harness.evidence.documents import Document, usage_document
@@ -40,7 +40,6 @@ from sandboxes import clock
 from sandboxes.registry import BACKENDS
 
 _SUITE = "suite.yaml"
-_SEEDS = 1 << 32
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -51,14 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--replay", type=Path, metavar="DIR", help="run the trials of this evidence again")
     add("--no-inject", action="store_true", help="arm no fault: every case must be unavailable")
     add("--control", action="store_true", help="run each case's clean control beside it")
-    add("--no-known", action="store_true", help="let known defects count as failures")
-    add(
-        "--fail-on",
-        action="append",
-        default=[],
-        choices=[f.value for f in FailOn],
-        help="let this count as failed too",
-    )
+    add_weighing(add)
     add("--summary", type=Path, metavar="FILE", help="append a summary in Markdown to this file")
 
 
@@ -135,7 +127,7 @@ def _guarded(args: argparse.Namespace, judge: Callable[[], int]) -> int:
 
 
 def _run(args: argparse.Namespace, found: Found, cases: Sequence[Case]) -> int:
-    seed = seed_of(args)
+    seed = seed_of(args.seed)
     chosen = Selection(args.subject, args.sandbox, args.repeat, seed, control=args.control)
     trials = plan(cases, probe(args.sandbox), chosen)
     document, folder = _summed_up(args, trials, missing(found, args), Chosen(seed, cases))
@@ -171,14 +163,34 @@ def _told(
     cases: Sequence[Case],
     suite: OfSuite | None,
 ) -> int:
+    shown = Shown(RUN, lambda out: print_run(document, out, suite))
+    return tell(args, document, folder, cases, shown)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What is shown of a run.
+
+    Attributes:
+        file: in the run's folder: what ``--json`` prints.
+        show: writes the same for people.
+    """
+
+    file: str
+    show: Callable[[TextIO], None]
+
+
+def tell(
+    args: argparse.Namespace, document: Document, folder: Path, cases: Sequence[Case], shown: Shown
+) -> int:
     """Say what came of it; gives the exit code."""
     with suppress(BrokenPipeError):  # whoever reads no further gets the exit code all the same
         if args.json:
-            sys.stdout.write((folder / RUN).read_text("utf-8"))
+            sys.stdout.write((folder / shown.file).read_text("utf-8"))
         else:
             if args.expression is not None and not cases:
                 sys.stdout.write(printable(no_match(args.expression)) + "\n")
-            print_run(document, sys.stdout, suite)
+            shown.show(sys.stdout)
             sys.stdout.write(f"evidence: {folder}\n")
         sys.stdout.flush()
     return int(document["exit"])
@@ -192,11 +204,6 @@ def _appended(path: Path | None) -> AbstractContextManager[IO[str] | None]:
         return path.open("a", encoding="utf-8")
     except OSError as error:
         raise UsageError(f"--summary {path} cannot be written: {error.strerror}") from error
-
-
-def seed_of(args: argparse.Namespace) -> int:
-    """The seed that is asked for, else one by chance."""
-    return args.seed if args.seed is not None else SystemRandom().randrange(_SEEDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,8 +234,8 @@ def do(
     folder = open_folder(args.out, name)
     log, sealer = Journal(folder / LOG), attach(name, folder)
     marks = Marks(known=not args.no_known, fail_on=[FailOn(word) for word in args.fail_on])
-    weighing = {"known": marks.known, "fail_on": args.fail_on}
-    log.write("started", run=name, argv=sys.argv[1:], seed=seed, trials=len(trials), **weighing)
+    asked = marks.on_record()
+    log.write("started", run=name, argv=sys.argv[1:], seed=seed, trials=len(trials), **asked)
     interrupt = Interrupt()
     progress = Lines(len(trials))
     inject = not args.no_inject

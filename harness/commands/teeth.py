@@ -7,15 +7,12 @@ must break exactly the expectations that it names.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
-from contextlib import suppress
 
 from harness.case.find import Found
 from harness.case.model import Case
-from harness.case.select import no_match
-from harness.commands.answers import printable
-from harness.commands.run import Chosen, choosing, do, missing, on_cases, seed_of
+from harness.commands.options import seed_of
+from harness.commands.run import Chosen, Shown, choosing, do, missing, on_cases, tell
 from harness.plan import Selection, plan
 from harness.report.teeth import print_teeth
 from harness.run import probe
@@ -40,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace, found: Found, cases: Sequence[Case]) -> int:
-    seed = seed_of(args)
+    seed = seed_of(args.seed)
     selection = Selection(args.subject, args.sandbox, seed=seed, control=True, sabotage=True)
     probes = probe(args.sandbox)
     trials = plan(cases, probes, selection)
@@ -48,13 +45,5 @@ def _run(args: argparse.Namespace, found: Found, cases: Sequence[Case]) -> int:
     teeth = Teeth(cases, cells)
     chosen = Chosen(seed, cases, teeth)
     document, folder = do(args, [*trials, *more], missing(found, args), chosen)
-    with suppress(BrokenPipeError):  # whoever reads no further gets the exit code all the same
-        if args.json:
-            sys.stdout.write((folder / NAME).read_text("utf-8"))
-        else:
-            if args.expression is not None and not cases:
-                sys.stdout.write(printable(no_match(args.expression)) + "\n")
-            print_teeth(teeth.document(document), sys.stdout)
-            sys.stdout.write(f"evidence: {folder}\n")
-        sys.stdout.flush()
-    return int(document["exit"])
+    shown = Shown(NAME, lambda out: print_teeth(teeth.document(document), out))
+    return tell(args, document, folder, cases, shown)

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from random import SystemRandom
 from typing import Any
 
 import pytest
 
+from harness.commands.options import add_weighing, seed_of
 from harness.errors import UsageError
 from harness.judge.exitcode import FailOn
 from harness.outdir import run_folder, run_id
 from harness.plan import Selection
 from harness.record import Marks
 from sandboxes.registry import BACKENDS
-
-_SEEDS = 1 << 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +55,7 @@ def add_options(parser: pytest.Parser) -> None:
     add("--shakeout-repeat", type=_count, default=1, metavar="N", help="do each trial N times")
     add("--shakeout-control", action="store_true", help="run each clean control beside its case")
     add("--shakeout-no-inject", action="store_true", help="arm no fault")
-    add("--shakeout-no-known", action="store_true", help="let known defects count as failures")
-    add(
-        "--shakeout-fail-on",
-        action="append",
-        default=[],
-        choices=[word.value for word in FailOn],
-        help="let this count as failed too",
-    )
+    add_weighing(add, "--shakeout-")
 
 
 def _count(text: str) -> int:
@@ -86,7 +77,7 @@ def choices(config: pytest.Config) -> Choices:
         run, folder, seed = told["run"], Path(told["folder"]), told["seed"]
     else:
         run = run_id()
-        seed = SystemRandom().randrange(_SEEDS) if seed is None else seed
+        seed = seed_of(seed)
         folder = _folder(option.shakeout_out, run)
     return Choices(
         run=run,

@@ -123,7 +123,7 @@ class ItemRun:
                 link_latest(choices.folder)
             name = f"log.{choices.worker}.jsonl" if choices.worker else LOG
             self._log = Journal(choices.folder / name)
-            marks, seed = choices.marks, choices.selection.seed
-            weighing = {"known": marks.known, "fail_on": [word.value for word in marks.fail_on]}
-            self._log.write("started", run=choices.run, argv=argv[1:], seed=seed, **weighing)
+            asked = choices.marks.on_record()
+            seed = choices.selection.seed
+            self._log.write("started", run=choices.run, argv=argv[1:], seed=seed, **asked)
         return self._log
