@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from harness import sealing
+from harness import code, sealing
 from harness.case.model import Case, SubjectRef, Where
 from harness.evidence.documents import run_document
 from harness.judge.judging import Kind, TrialVerdict
@@ -62,7 +62,7 @@ def of_trial(made: Trial, judged: TrialVerdict, folder: Path) -> Statement:
 def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Statement]:
     system = {"name": "Debian", "kernel": "6.1", "machine": "x86_64"}
     monkeypatch.setattr(sealing, "system", lambda: system)
-    monkeypatch.setattr(sealing, "code_digest", lambda: "sha256:" + "d" * 64)
+    monkeypatch.setattr(code, "code_digest", lambda: "sha256:" + "d" * 64)
     document = run_document(records.run(*records.TRIALS, sealed=True))
     (tmp_path / "run.json").write_text("{}")
     folders = [{"name": "trials/x", "seq": 1, "sha256": "3" * 64}]
