@@ -12,7 +12,10 @@ from typing import Any
 import pytest
 
 from harness import cli
+from harness.evidence.store import EVIDENCE
+from harness.oracles.registry import ORACLES
 from tests.functional.run.conftest import Bench
+from tests.unit.oracles.judging_alone import judged_in_two_processes
 
 Judge = Callable[..., tuple[int, Mapping[str, Any]]]
 
@@ -354,3 +357,15 @@ def test_a_trial_told_twice_or_kept_elsewhere_is_said(run: Path, judge: Judge):
     assert code == 4
     assert "more than once" in " ".join(again["problems"])
     assert "is a link, and no folder of the run" in " ".join(again["problems"])
+
+
+def test_the_oracles_do_nothing_but_judge_what_was_really_seen(original: Path):
+    """See ``tests/unit/oracles/test_pure.py``, which shows that the watch sees what there is."""
+    folders = sorted(str(path.parent) for path in original.glob(f"trials/*/{EVIDENCE}"))
+    assert len(folders) > len(CASES)
+
+    here, elsewhere = judged_in_two_processes(folders)
+
+    for name in ORACLES:
+        assert (name, here[name]["offences"]) == (name, [])
+        assert here[name] == elsewhere[name]
