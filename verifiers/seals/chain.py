@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import datetime
 import hashlib
+import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from securesystemslib.signer import Key
 
 from verifiers.seals.envelope import Statement, Unsound, opened
+from verifiers.seals.form import seconds
 
 #: ``prev`` of a first line.
 NOTHING = "0" * 64
 #: Seconds that a clock may go back between two lines: what keeps it right may do so.
 TOLERANCE = 2.0
+#: Unsound lines after which a log is not read on: it is something else.
+MOST_UNSOUND = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +62,8 @@ class Chain:
         problems: everything that is wrong with it.
     """
 
-    lines: Sequence[bytes]
-    torn: bytes
+    lines: list[bytes] = field(default_factory=list)
+    torn: bytes = b""
     records: list[Statement | None] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
@@ -75,11 +78,6 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def seconds(stamp: str) -> float:
-    """The moment of a time stamp, seconds since the epoch."""
-    return datetime.datetime.fromisoformat(stamp).timestamp()
-
-
 def read(data: bytes, key: Key, file: str, mends: Sequence[str] = ()) -> Chain:
     """Check a log.
 
@@ -89,21 +87,36 @@ def read(data: bytes, key: Key, file: str, mends: Sequence[str] = ()) -> Chain:
         file: how to call it.
         mends: events that take the clock as it is: the time may go back with them.
     """
-    *lines, torn = data.split(b"\n")
-    chain = Chain(lines, torn)
-    for number, line in enumerate(lines):
-        try:
-            chain.records.append(opened(line, key))
-        except Unsound as error:
-            chain.records.append(None)
-            chain.problems.append(Problem(file, error.expected, error.seen, number))
+    chain = Chain()
+    for line in io.BytesIO(data):
+        if not line.endswith(b"\n"):
+            chain.torn = line
+        elif len(chain.problems) == MOST_UNSOUND:
+            chain.problems.append(_unread(chain, file))
+            break
+        else:
+            _take(line[:-1], chain, key, file)
     chain.problems += _displaced(chain, file)
     chain.problems += _back_in_time(chain, file, mends)
-    if torn:
-        whole = "a line with its end"
-        chain.problems.append(Problem(file, whole, f"{len(torn)} bytes without", len(lines)))
+    if chain.torn:
+        seen = f"{len(chain.torn)} bytes without"
+        chain.problems.append(Problem(file, "a line with its end", seen, len(chain.lines)))
     chain.problems.sort(key=lambda problem: problem.record or 0)
     return chain
+
+
+def _take(line: bytes, chain: Chain, key: Key, file: str) -> None:
+    try:
+        chain.records.append(opened(line, key))
+    except Unsound as error:
+        chain.records.append(None)
+        chain.problems.append(Problem(file, error.expected, error.seen, len(chain.lines)))
+    chain.lines.append(line)
+
+
+def _unread(chain: Chain, file: str) -> Problem:
+    seen = f"{MOST_UNSOUND} others before it; from here on it was not read"
+    return Problem(file, "signed lines", seen, len(chain.lines))
 
 
 def _displaced(chain: Chain, file: str) -> Iterator[Problem]:

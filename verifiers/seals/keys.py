@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
     PublicFormat,
@@ -16,10 +18,12 @@ from securesystemslib.signer import CryptoSigner, SSlibKey
 
 from verifiers.seals.errors import Cause, NotSealed, kept
 from verifiers.seals.files import write_new
+from verifiers.seals.reading import Absent, Unfit, contents
 
 PRIVATE = "seal.key"
 PUBLIC = "key.pub"
 _ED25519 = "ed25519"
+_LONGEST = 1 << 16
 _RESTORE = "put it back as it was, or start anew: shakeout evidence reset --reason TEXT"
 
 
@@ -76,10 +80,28 @@ def public_key(path: Path) -> SSlibKey:
         OSError: it cannot be read.
         BadKey: it is something else.
     """
-    data = path.read_bytes()
+    whole = path.resolve()
+    key = public_key_in(whole.parent, whole.name)
+    if key is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+    return key
+
+
+def public_key_in(folder: Path, name: str = PUBLIC) -> SSlibKey | None:
+    """The public key in a file of a folder that may hold anything; ``None`` where there is none.
+
+    Raises:
+        OSError: it cannot be read.
+        BadKey: it is something else.
+    """
+    path = folder / name
     try:
-        key = SSlibKey.from_crypto(load_pem_public_key(data))
-    except (ValueError, TypeError, UnsupportedAlgorithmError) as error:
+        key = SSlibKey.from_crypto(load_pem_public_key(contents(folder, name, _LONGEST)))
+    except Absent:
+        return None
+    except Unfit as error:
+        raise BadKey(f"{path} is no public key: {error}") from error
+    except (ValueError, TypeError, UnsupportedAlgorithm, UnsupportedAlgorithmError) as error:
         raise BadKey(f"{path} is no public key: {error}") from error
     if key.keytype != _ED25519:
         raise BadKey(f"{path} is no ed25519 key")

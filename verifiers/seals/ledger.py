@@ -19,10 +19,11 @@ from typing import Any
 from securesystemslib.signer import CryptoSigner, Key
 
 from sandboxes import clock
-from verifiers.seals.chain import NOTHING, read, seconds, sha256, went_back
+from verifiers.seals.chain import NOTHING, read, sha256, went_back
 from verifiers.seals.envelope import Artifact, Link, Statement, Unsound, opened, signed, statement
 from verifiers.seals.errors import Cause, NotSealed, kept
 from verifiers.seals.files import replace, write_all
+from verifiers.seals.form import seconds
 
 LOG = "log.jsonl"
 HEAD = "head.json"

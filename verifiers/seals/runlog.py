@@ -13,10 +13,11 @@ from pathlib import Path
 from securesystemslib.signer import CryptoSigner
 
 from sandboxes import clock
-from verifiers.seals.chain import NOTHING, place_of, seconds, sha256, went_back
-from verifiers.seals.envelope import Link, Statement, Unsound, opened, signed
+from verifiers.seals.chain import NOTHING, place_of, sha256, went_back
+from verifiers.seals.envelope import LONGEST, Link, Statement, Unsound, opened, signed
 from verifiers.seals.errors import Cause, NotSealed, kept
 from verifiers.seals.files import write_all
+from verifiers.seals.form import seconds
 
 NAME = "seals.jsonl"
 _REMEDY = "let nothing else write there"
@@ -57,6 +58,9 @@ class RunLog:
                 raise NotSealed(Cause.CLOCK, f"the clock went back: {what}", "set it right")
             content = make(Link(self._seq + 1, self._prev, now))
             line = signed(content, self._signer) + b"\n"
+            if len(line) > LONGEST:
+                what = f"its seal has {len(line)} bytes, more than the {LONGEST} that are ever read"
+                raise NotSealed(Cause.EVIDENCE, what, "let there be fewer files")
             self._write(line)
             self._note(content, line)
             return line

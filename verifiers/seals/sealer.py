@@ -8,7 +8,6 @@ the state folder.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,14 +17,8 @@ from verifiers.seals import keys
 from verifiers.seals.chain import sha256
 from verifiers.seals.envelope import Artifact, Link, Statement, statement
 from verifiers.seals.errors import Cause, NotSealed, kept
-from verifiers.seals.files import (
-    Stranger,
-    alone_in,
-    listed,
-    sync_filesystem,
-    sync_folder,
-    write_all,
-)
+from verifiers.seals.files import alone_in, sync_filesystem, sync_folder, write_new
+from verifiers.seals.reading import Stranger, listed
 from verifiers.seals.runlog import NAME as LOG
 from verifiers.seals.runlog import RunLog
 from verifiers.seals.state import State
@@ -185,12 +178,6 @@ def _files(folder: Path, without: Collection[str] = ()) -> Sequence[Mapping[str,
 
 def _write(path: Path, data: bytes, *, durable: bool = False) -> None:
     with kept(f"{path} cannot be written"):
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
-        try:
-            write_all(file, data)
-            if durable:
-                os.fsync(file)
-        finally:
-            os.close(file)
+        write_new(path, data, durable=durable)
         if durable:
             sync_folder(path.parent)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,25 @@ from securesystemslib.signer import Key
 
 from verifiers.seals import keys
 from verifiers.seals.chain import Problem, read, sha256
-from verifiers.seals.envelope import Statement
-from verifiers.seals.files import Held, Stranger, look, names
+from verifiers.seals.envelope import LONGEST, Statement, signed_by
+from verifiers.seals.reading import (
+    FOLDER,
+    Absent,
+    Held,
+    Stranger,
+    Unfit,
+    contents,
+    kind,
+    look,
+    names,
+)
 from verifiers.seals.runlog import NAME as LOG
 from verifiers.seals.sealer import ATTESTATION, RUN, SEALED
 from verifiers.seals.state import State
 
 _ITSELF = frozenset({LOG, ATTESTATION})
+#: Bytes of a log that is read.
+LONGEST_LOG = 1 << 28
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +53,9 @@ class Checked:
 def verify(folder: Path, key: Key, state: State | None = None) -> Checked:
     """Check a run's folder.
 
+    Where another key sealed it, this is the one problem with the key, and everything else is
+    checked with the key that lies in the folder.
+
     Args:
         folder: of the run.
         key: with which it was sealed.
@@ -49,9 +65,17 @@ def verify(folder: Path, key: Key, state: State | None = None) -> Checked:
         OSError: something cannot be read.
     """
     check = _Check(folder, key)
-    problems = [*check.key_problems(), *check.log_problems(), *check.file_problems()]
-    if state is not None:
-        problems += check.state_problems(state)
+    other = check.other_key()
+    if other is None:
+        problems = [*check.key_problems(), *check.whole()]
+        problems += check.state_problems(state) if state else ()
+    else:
+        check = _Check(folder, other)
+        wanted = f"the key {key.keyid}"
+        seen = (
+            f"a run signed by another key, {other.keyid}; use --key FILE, the key.pub of its sealer"
+        )
+        problems = [Problem(keys.PUBLIC, wanted, seen), *check.whole()]
     ordered = sorted(dict.fromkeys(problems), key=lambda p: (p.file, p.record or 0))
     return Checked(check.run, len(check.chain.lines), check.compared, ordered)
 
@@ -64,36 +88,57 @@ class _Check:
         self.key = key
         self.compared = 0
         self.there = frozenset(names(folder))
-        self.chain = read(self._bytes(LOG) or b"", key, LOG)
-        sound = [record for record in self.chain.records if record is not None]
-        self.run = str(sound[0]["predicate"]["run"]) if sound else ""
+        self.missing: dict[str, int] = {}
+        self.kinds: dict[str, str] = {}
+        self.unfit: dict[str, str] = {}
+        self.chain = read(self._bytes(LOG, LONGEST_LOG), key, LOG)
+        runs = [record["predicate"].get("run") for record in self._sound()]
+        self.run = str(runs[0]) if runs and runs[0] else ""
+
+    def other_key(self) -> Key | None:
+        """The key that lies in the folder, where the log is signed by it and not by ours."""
+        signer = signed_by(self.chain.lines[0]) if self.chain.lines else ""
+        if signer in {"", self.key.keyid}:
+            return None
+        with suppress(keys.BadKey):
+            own = keys.public_key_in(self.folder)
+            return own if own is not None and own.keyid == signer else None
+        return None
+
+    def whole(self) -> Iterator[Problem]:
+        """Everything that is wrong with log and files."""
+        yield from self.log_problems()
+        yield from self.file_problems()
 
     def key_problems(self) -> Iterator[Problem]:
         """The key that lies in the folder is the one that is expected."""
         expected = f"the key {self.key.keyid}"
-        if keys.PUBLIC not in self.there:
-            yield Problem(keys.PUBLIC, expected, "nothing")
-            return
         try:
-            seen = keys.public_key(self.folder / keys.PUBLIC).keyid
+            own = keys.public_key_in(self.folder)
         except keys.BadKey as error:
             yield Problem(keys.PUBLIC, expected, str(error))
             return
-        if seen != self.key.keyid:
-            yield Problem(keys.PUBLIC, expected, f"the key {seen}")
+        if own is None:
+            yield Problem(keys.PUBLIC, expected, "nothing")
+        elif own.keyid != self.key.keyid:
+            yield Problem(keys.PUBLIC, expected, f"the key {own.keyid}")
 
     def log_problems(self) -> Iterator[Problem]:
         """The log is whole: signed, in order, and ending where the run's own seal says."""
-        if LOG not in self.there:
-            yield Problem(LOG, "the log of the run's seals", "nothing")
+        if LOG not in self.there or LOG in self.unfit:
+            yield Problem(LOG, "the log of the run's seals", self.unfit.get(LOG, "nothing"))
             return
         yield from self.chain.problems
         last = self.chain.lines[-1] + b"\n" if self.chain.lines else b""
         head = self._bytes(ATTESTATION)
-        if head is None:
+        if ATTESTATION in self.unfit:
+            yield Problem(ATTESTATION, "the seal of the run", self.unfit[ATTESTATION])
+        elif ATTESTATION not in self.there:
             yield Problem(ATTESTATION, "the seal of the run", "nothing: the run did not end")
         elif head != last:
             yield from self._cut(head, last)
+        elif not self._ends():
+            yield Problem(ATTESTATION, "the seal of the run", "the seal of something else")
 
     def _cut(self, head: bytes, last: bytes) -> Iterator[Problem]:
         """The run's seal is not the last line of its log: which of the two is at fault."""
@@ -116,51 +161,62 @@ class _Check:
 
     def file_problems(self) -> Iterator[Problem]:
         """Every file is as it was sealed, and there is no other."""
-        expected = dict.fromkeys(_ITSELF & self.there, "")
-        seals = {record["predicate"]["log"]["seq"]: record for record in self._sound()}
         whole = self._run_seal()
         if whole is None:
             return
+        seals = {record["predicate"]["log"]["seq"]: record for record in self._sound()}
         predicate = whole["predicate"]
         yield from self._compare("", predicate["files"])
-        expected |= {file["name"]: "" for file in predicate["files"]}
+        expected = {*_ITSELF, *(file["name"] for file in predicate["files"])}
         for folder in predicate["folders"]:
             name = folder["name"]
-            expected[f"{name}/{ATTESTATION}"] = ""
+            expected.add(f"{name}/{ATTESTATION}")
             yield from self._compare_seal(name, folder)
-            if (record := seals.get(folder["seq"])) is not None:
-                expected |= {f"{name}/{f['name']}": "" for f in record["predicate"]["files"]}
-                yield from self._compare(f"{name}/", record["predicate"]["files"])
-        for name in sorted(self.there - expected.keys()):
+            said = seals[folder["seq"]]["predicate"] if folder["seq"] in seals else {}
+            if said.get("folder") == name and "files" in said:
+                expected |= {f"{name}/{file['name']}" for file in said["files"]}
+                yield from self._compare(f"{name}/", said["files"])
+            elif not self.chain.problems:
+                yield Problem(LOG, f"the seal of {name}", "another record", folder["seq"])
+        for name, count in self.missing.items():
+            files = f"{count} sealed file{'' if count == 1 else 's'}"
+            yield Problem(name, f"a folder of {files}", self._kind(name) or "nothing")
+        for name in sorted(self.there - expected - self.missing.keys()):
             yield Problem(name, "no such file", "one that was not sealed")
+
+    def _ends(self) -> bool:
+        """Whether the log's last line is the seal of the run: the log of one that ended."""
+        last = self.chain.records[-1] if self.chain.records else None
+        return last is not None and last is self._run_seal()
 
     def _run_seal(self) -> Statement | None:
         """The seal of the run: the log's last line, or where that is spoilt its copy."""
-        copy = read(self._bytes(ATTESTATION) or b"", self.key, ATTESTATION).records
+        copy = read(self._bytes(ATTESTATION), self.key, ATTESTATION).records
         for record in (*self._sound()[::-1], *copy):
             if record is not None and record["predicateType"] == RUN:
-                return record
+                return record if {"files", "folders"} <= record["predicate"].keys() else None
         return None
 
     def _compare_seal(self, name: str, folder: Mapping[str, Any]) -> Iterator[Problem]:
         """The copy of a folder's seal is the line of the log."""
         path = f"{name}/{ATTESTATION}"
         wanted = f"record {folder['seq']} of {LOG}, SHA-256 {folder['sha256']}"
-        match look(self.folder, path):
-            case None:
-                yield Problem(path, wanted, "nothing")
-            case Stranger(what=what):
-                yield Problem(path, wanted, what)
-            case Held(sha256=seen) if seen != folder["sha256"]:
-                yield Problem(path, wanted, f"a file with SHA-256 {seen}{self._whose(path)}")
         self.compared += 1
+        if self._astray(path):
+            return
+        data = self._bytes(path)
+        if path in self.unfit or path not in self.there:
+            yield Problem(path, wanted, self.unfit.get(path, "nothing"))
+        elif (seen := sha256(data)) != folder["sha256"]:
+            seen = f"a file with SHA-256 {seen}{self._whose(path, data)}"
+            yield Problem(path, wanted, seen)
 
-    def _whose(self, path: str) -> str:
+    def _whose(self, path: str, data: bytes) -> str:
         """Of a seal that belongs elsewhere: of which run, and which record there."""
-        for record in read(self._bytes(path) or b"", self.key, path).records:
+        for record in read(data, self.key, path).records:
             if record is not None:
                 predicate = record["predicate"]
-                return f", which is record {predicate['log']['seq']} of run {predicate['run']}"
+                return f", which is record {predicate['log']['seq']} of run {predicate.get('run')}"
         return ""
 
     def _compare(self, prefix: str, files: Iterable[Mapping[str, Any]]) -> Iterator[Problem]:
@@ -168,13 +224,30 @@ class _Check:
             path = f"{prefix}{file['name']}"
             wanted = f"{file['size']} bytes, SHA-256 {file['sha256']}"
             self.compared += 1
-            match look(self.folder, path):
+            if self._astray(path):
+                continue
+            match look(self.folder, path, file["size"]):
                 case None:
                     yield Problem(path, wanted, "nothing")
                 case Stranger(what=what):
                     yield Problem(path, wanted, what)
                 case Held(size=size, sha256=seen) if seen != file["sha256"]:
                     yield Problem(path, wanted, f"{size} bytes, SHA-256 {seen}")
+
+    def _astray(self, path: str) -> bool:
+        """Whether a folder that a file should be in is none; the file is counted with that."""
+        parts = path.split("/")
+        for depth in range(1, len(parts)):
+            parent = "/".join(parts[:depth])
+            if self._kind(parent) != FOLDER:
+                self.missing[parent] = self.missing.get(parent, 0) + 1
+                return True
+        return False
+
+    def _kind(self, name: str) -> str:
+        if name not in self.kinds:
+            self.kinds[name] = kind(self.folder, name)
+        return self.kinds[name]
 
     def state_problems(self, state: State) -> Iterator[Problem]:
         """The state folder where it was sealed has the same end of the log on record."""
@@ -194,10 +267,12 @@ class _Check:
     def _sound(self) -> list[Statement]:
         return [record for record in self.chain.records if record is not None]
 
-    def _bytes(self, name: str) -> bytes | None:
-        """A file of the folder; ``None`` where it is not there, or is no file."""
-        match look(self.folder, name):
-            case Held():
-                return (self.folder / name).read_bytes()
-            case _:
-                return None
+    def _bytes(self, name: str, most: int = LONGEST) -> bytes:
+        """A file of the folder; nothing of one that is not there, or noted as unfit."""
+        try:
+            return contents(self.folder, name, most)
+        except Absent:
+            return b""
+        except Unfit as error:
+            self.unfit[name] = error.what
+            return b""

@@ -133,6 +133,47 @@ def test_a_tail_that_was_cut_off_with_its_head_is_named(run: Path, state: State)
     assert "did not end" in head.seen
 
 
+@pytest.mark.parametrize("left", range(1, 5))
+def test_a_tail_that_was_cut_off_with_the_head_of_the_rest_is_named(
+    run: Path, state: State, left: int
+):
+    (run / LOG).write_bytes(b"".join(lines(run)[:left]))
+    (run / ATTESTATION).write_bytes(lines(run)[left - 1])
+    key = state.public_key()
+    assert key is not None
+
+    (head,) = verify(run, key).problems
+    assert (head.file, head.seen) == (ATTESTATION, "the seal of something else")
+
+
+@pytest.mark.parametrize("name", [LOG, ATTESTATION, f"{FIRST}/{ATTESTATION}"])
+def test_an_empty_log_or_seal_is_named(run: Path, state: State, name: str):
+    (run / name).write_bytes(b"")
+
+    assert name in {problem.file for problem in problems(run, state)}
+
+
+def test_a_log_and_a_head_with_nothing_in_them_are_named(run: Path, state: State):
+    for name in (LOG, ATTESTATION):
+        (run / name).write_bytes(b"")
+
+    assert ATTESTATION in {problem.file for problem in problems(run, state)}
+
+
+def test_a_folder_that_is_gone_or_elsewhere_is_one_problem(run: Path, state: State):
+    shutil.rmtree(run / FIRST / "requests")
+    shutil.rmtree(run / "trials/b")
+    (run / "trials/c").rename(run / "c")
+    (run / "trials/c").symlink_to("../c")
+
+    found = [(p.file, p.expected, p.seen) for p in problems(run, state) if p.file[:2] != "c/"]
+    assert found == [
+        ("trials/a/requests", "a folder of 1 sealed file", "nothing"),
+        ("trials/b", "a folder of 4 sealed files", "nothing"),
+        ("trials/c", "a folder of 4 sealed files", "a link"),
+    ]
+
+
 def test_records_that_changed_places_are_named(run: Path, state: State):
     first, second, third, *rest = lines(run)
     (run / LOG).write_bytes(b"".join([first, third, second, *rest]))
@@ -174,12 +215,23 @@ def test_a_run_that_another_key_sealed_is_named(run: Path, tmp_path: Path):
     assert ours is not None
     assert theirs is not None
 
-    found = verify(run, theirs).problems
-    assert (found[0].file, found[0].expected) == ("key.pub", f"the key {theirs.keyid}")
-    assert found[0].seen == f"the key {ours.keyid}"
-    signed = [problem for problem in found if problem.file == LOG]
-    assert [problem.record for problem in signed] == [0, 1, 2, 3, 4]
-    assert all(ours.keyid in problem.seen for problem in signed)
+    (found,) = verify(run, theirs).problems
+    assert (found.file, found.expected) == ("key.pub", f"the key {theirs.keyid}")
+    assert f"signed by another key, {ours.keyid}; use --key FILE" in found.seen
+
+    flipped(run / "run.json")
+    assert {p.file for p in verify(run, theirs).problems} == {"key.pub", "run.json"}
+
+
+def test_a_log_that_was_signed_anew_is_named_line_by_line(run: Path, state: State, tmp_path: Path):
+    other = sealed(tmp_path / "theirs", State(tmp_path / "others"))
+    shutil.copy(other / LOG, run / LOG)
+    theirs = State(tmp_path / "others").public_key()
+    assert theirs is not None
+
+    signed = [problem for problem in problems(run, state) if problem.file == LOG]
+    by_theirs = [problem.record for problem in signed if theirs.keyid in problem.seen]
+    assert by_theirs == [0, 1, 2, 3, 4]
 
 
 def test_a_run_put_in_the_place_of_another_is_not_the_one_on_record(
