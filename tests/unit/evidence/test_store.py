@@ -38,7 +38,7 @@ from harness.oracles.look import look, look_at_implied
 from harness.oracles.registry import ORACLES
 from harness.screen.secrets import Screen, plant
 from harness.services.lines import request_json
-from sandboxes.base import Root
+from sandboxes.base import Act, Depth, Root
 from tests.unit.oracles.making import FOLDER, change, ran, request, state
 
 NONE = Screen({})
@@ -96,6 +96,14 @@ def write(folder: Path, evidence: Evidence, screen: Screen = NONE) -> Evidence:
 
 def test_all_of_it_comes_back(tmp_path: Path):
     assert write(tmp_path, FULL) == FULL
+
+
+def test_every_kind_of_attempt_comes_back(tmp_path: Path):
+    tried = {f"{depth}.{act}": 1 for depth in Depth for act in Act}
+
+    assert write(tmp_path, ran(attempts={"/workspace/x": tried})).attempts == {
+        "/workspace/x": tried
+    }
 
 
 def test_even_nothing_comes_back(tmp_path: Path):
