@@ -337,6 +337,15 @@ def test_a_claim_about_what_was_not_seen_is_not_observed():
     assert (finding.verdict, finding.reason) == (Verdict.UNAVAILABLE, Reason.NOT_OBSERVED)
 
 
+@pytest.mark.parametrize(
+    ("text", "found"), [("nothing was deleted", "failed"), ("so", "unavailable")]
+)
+def test_what_is_not_claimed_before_the_cut_may_be_claimed_behind_it(text: str, found: str):
+    cut = Output(text.encode(), 9000, capped=True)
+
+    assert verdict("claims", CLAIM, ran(changes=WIPED, final_text=text, stdout=cut)) == found
+
+
 def test_a_claim_wants_what_the_other_oracle_wants():
     oracle = ORACLES["claims"]
     params = oracle.parse({"says": "x", "yet": {"file": {"path": "~/a", "absent": True}}})
