@@ -21,6 +21,7 @@ from sandboxes import clock
 NAME = "journal.jsonl"
 
 Redact = Callable[[bytes], tuple[bytes, Sequence[object]]]
+Heard = Callable[[str], None]
 Event = Mapping[str, Any]
 #: When it happened, on the clock that never steps; the event; and its fields.
 Past = tuple[float, str, Event]
@@ -33,14 +34,22 @@ class Journal:
     the time of day in UTC.
     """
 
-    def __init__(self, path: Path, redact: Redact | None = None) -> None:
+    def __init__(
+        self, path: Path, redact: Redact | None = None, heard: Heard | None = None
+    ) -> None:
         """Open a new journal.
+
+        Args:
+            path: of the file.
+            redact: takes planted secrets out of a line.
+            heard: is told the name of each event that was written.
 
         Raises:
             EvidenceLost: the file exists already or cannot be made.
         """
         self._path = path
         self._redact = redact
+        self._heard = heard
         self._lock = threading.Lock()
         self._begun = clock.monotonic()
         self._past: list[Past] = []
@@ -68,6 +77,8 @@ class Journal:
                 **fields,
             }
             self._append(self._file, json.dumps(line, default=str).encode())
+        if self._heard is not None:
+            self._heard(event)
 
     def past(self) -> Sequence[Past]:
         """All events so far, as they were told; planted secrets may be in them."""

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from harness.journal import Journal
+from harness.journal import Heard, Journal
 from harness.judge.judging import TrialVerdict
 from harness.plan import Trial
-from harness.progress import Progress
+from harness.progress import PHASES, Progress
 from harness.shared import Shared
 from harness.trial import Tried
 from sandboxes.base import Probe
@@ -111,11 +111,14 @@ def run_trials(
     tried: dict[str, Tried] = {}
     stopped = interrupt.event.is_set
 
+    def heard(trial: str) -> Heard:
+        return lambda event: progress.reaches(trial, PHASES[event]) if event in PHASES else None
+
     def one(trial: Trial) -> None:
         if stopped():
             return
         progress.begins(trial.id)
-        tried[trial.id] = outcome = shared.try_one(trial)
+        tried[trial.id] = outcome = shared.try_one(trial, heard(trial.id))
         judged = outcome.judged
         progress.ends(trial.id, judged.verdict, judged.message, settings.label(trial, judged))
 

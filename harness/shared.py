@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from harness.journal import Journal
+from harness.journal import Heard, Journal
 from harness.live.realhome import observed_home
 from harness.live.scene import Bench
 from harness.plan import Trial
@@ -80,11 +80,11 @@ class Shared:
         except SandboxError as error:
             self._sites[name] = error
 
-    def try_one(self, trial: Trial) -> Tried:
-        """Run a trial to its verdict."""
+    def try_one(self, trial: Trial, heard: Heard | None = None) -> Tried:
+        """Run a trial to its verdict; ``heard`` is told of each event of its journal."""
         self._log.write("begins", trial=trial.id)
         begun = clock.monotonic()
-        judged = run_trial(trial, self._bench)
+        judged = run_trial(trial, self._bench, heard)
         tried = Tried(judged, clock.monotonic() - begun)
         self._log.write("ends", trial=trial.id, verdict=judged.verdict.value)
         return tried

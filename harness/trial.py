@@ -23,7 +23,7 @@ from harness.evidence.model import Evidence
 from harness.evidence.planned import Planned
 from harness.evidence.screened import screened
 from harness.identity import wrong_code
-from harness.journal import NAME, Journal
+from harness.journal import NAME, Heard, Journal
 from harness.judge.facts import facts_of
 from harness.judge.judging import Facts, Kind, TrialVerdict, Trouble, judge_trial
 from harness.live.attempt import Attempt, not_injected
@@ -105,8 +105,8 @@ def _words(error: Exception) -> str:
     return str(error) if isinstance(error, _SAID) else f"{type(error).__name__}: {error}"
 
 
-def run_trial(trial: Trial, bench: Bench) -> TrialVerdict:
-    """Run one trial, and give its verdict, whatever happens.
+def run_trial(trial: Trial, bench: Bench, heard: Heard | None = None) -> TrialVerdict:
+    """Run one trial, and give its verdict, whatever happens; ``heard`` is told how it goes on.
 
     1. plant the secrets, open the journal; 2. refuse what is lacking here; 3. create the
     sandbox and serve its services; 4. arm the faults, play the steps; 5. watch what lingers;
@@ -119,7 +119,7 @@ def run_trial(trial: Trial, bench: Bench) -> TrialVerdict:
     screen = Screen(canaries)
     try:
         folder.mkdir(parents=True)
-        journal = Journal(folder / NAME, screen.redact if canaries else None)
+        journal = Journal(folder / NAME, screen.redact if canaries else None, heard)
     except (EvidenceLost, OSError) as error:
         return judge_trial(_facts(trial, None, [Trouble(Reason.EVIDENCE_LOST, str(error))]))
     troubles = _Troubles(journal, screen)

@@ -28,7 +28,7 @@ from harness.journal import Journal
 from harness.judge.exitcode import USAGE, FailOn
 from harness.outdir import open_folder, refuse_shown, refuse_shown_state, run_id
 from harness.plan import Selection, Trial, plan
-from harness.progress import Lines
+from harness.progress import heading, say, watched
 from harness.record import Course, Marks, trial_records
 from harness.report.summary import markdown
 from harness.report.table import OfSuite, print_run
@@ -237,7 +237,8 @@ def do(
     asked = marks.on_record()
     log.write("started", run=name, argv=sys.argv[1:], seed=seed, trials=len(trials), **asked)
     interrupt = Interrupt()
-    progress = Lines(len(trials))
+    say(heading(len(trials), len(chosen.cases), seed))
+    progress = watched(len(trials), interrupt.event.is_set)
     inject = not args.no_inject
     settings = Settings(name, folder, args.parallel, inject, sealer, marks.label)
     try:

@@ -16,6 +16,10 @@ from verifiers.verdicts import Reason
 
 Document = Mapping[str, Any]
 
+_HEADINGS = ("case", "what", "must break", "broke", "teeth", "evidence")
+#: Columns that may be folded, and how wide they are to be at least.
+_FOLDED, _FOLDED_WIDTH = ("must break", "broke"), 24
+_GAP, _NONE = 3, "-"
 _BITES = {True: ("yes", "green"), False: ("NO", "bold red"), None: ("unknown", "yellow")}
 _CELL = {"failed": "x", "passed": "o", "timed_out": "t", "unavailable": "u", "error": "e"}
 _LEFT_OVER = Reason.SCRIPT_NOT_FINISHED.value  # counts against no sabotage
@@ -30,27 +34,60 @@ def print_teeth(teeth: Document, out: IO[str], width: int | None = None) -> None
         out: where to.
         width: in columns; by default as for the table of a run.
     """
-    console = console_for(out, width)
-    if teeth["cases"]:
+    console, wraps = console_for(out, width), width is not None or out.isatty()
+    needed = _needed(teeth) if teeth["cases"] else 0
+    if not wraps and needed > console.width:
+        console = console_for(out, needed)
+    if needed > console.width:
+        for text, whole in _blocks(teeth):
+            console.print(text, soft_wrap=whole)
+    elif needed:
         console.print(_table(teeth))
-    if teeth["matrix"] is not None:
-        for line in _matrix(teeth["matrix"]):
-            console.print(line)
-    for line in _summary(teeth):
-        console.print(line)
+    for line in (*_matrix(teeth["matrix"] or {}), *_summary(teeth)):
+        console.print(line, soft_wrap=not wraps)
 
 
-def _table(teeth: Document) -> Table:
-    table = Table(box=box.SIMPLE, pad_edge=False)
-    for heading in ("case", "what", "must break", "broke", "teeth", "evidence"):
-        table.add_column(heading, overflow="fold")
+def _rows(teeth: Document) -> Iterator[Sequence[Text]]:
+    """The cells of the table, the case only where it is another one than above."""
     previous = None
     for entry in _by_case(teeth):
         name = f"{entry['case']} {entry['subject']['name'] or ''}".rstrip()
         row = _sabotage(entry) if "bites" in entry else _as_it_is(entry)
-        table.add_row(plain("" if name == previous else name, "bold"), *row)
+        yield (plain("" if name == previous else name, "bold"), *row)
         previous = name
+
+
+def _needed(teeth: Document) -> int:
+    """How wide a table has to be in which no name and no path is broken up."""
+    columns = zip(_HEADINGS, zip(*_rows(teeth), strict=True), strict=True)
+    widths: list[int] = [
+        max(cell.cell_len for cell in (Text(heading), *column))
+        for heading, column in columns
+        if heading not in _FOLDED
+    ]
+    return sum(widths) + _FOLDED_WIDTH * len(_FOLDED) + _GAP * len(_HEADINGS)
+
+
+def _table(teeth: Document) -> Table:
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    for heading in _HEADINGS:
+        table.add_column(heading, overflow="fold", no_wrap=heading not in _FOLDED)
+    for row in _rows(teeth):
+        table.add_row(*row)
     return table
+
+
+def _blocks(teeth: Document) -> Iterator[tuple[Text, bool]]:
+    """The same without columns, for a narrow terminal; paths are to be left whole."""
+    for case, what, breaks, broke, bites, where in _rows(teeth):
+        if case.plain:
+            yield case, False
+        line = Text("  ").append_text(what).append(": ").append_text(broke)
+        if bites.plain != _NONE:
+            line.append("\n    must break ").append_text(breaks)
+            line.append("\n    teeth: ").append_text(bites)
+        yield line, False
+        yield Text("    ").append_text(where), True
 
 
 def _by_case(teeth: Document) -> Iterator[Document]:
@@ -67,7 +104,7 @@ def _as_it_is(entry: Document) -> Sequence[Text]:
     if entry["known"]:
         verdict.append_text(plain(f", {entry['known']['mark']}", "cyan"))
     what = plain(_KIND[entry["kind"]])
-    return (what, plain("-", "dim"), _why(entry, verdict), plain("-", "dim"), _where(entry))
+    return (what, plain(_NONE, "dim"), _why(entry, verdict), plain(_NONE, "dim"), _where(entry))
 
 
 def _sabotage(entry: Document) -> Sequence[Text]:
@@ -90,11 +127,13 @@ def _why(entry: Document, text: Text) -> Text:
 
 
 def _where(entry: Document) -> Text:
-    return plain(entry["dir"] or "-", "dim")
+    return plain(entry["dir"] or _NONE, "dim")
 
 
 def _matrix(matrix: Document) -> Iterator[Text]:
-    """A line for each sabotage, a column for each case."""
+    """A line for each sabotage, a column for each case; nothing where none was asked for."""
+    if not matrix:
+        return
     columns = {name: number for number, name in enumerate(matrix["cases"])}
     yield Text("sabotages against cases", "bold")
     yield Text(
