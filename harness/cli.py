@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from harness import __version__
+from harness.code import code_digest
 
 DONE = 0
 USAGE = 2
@@ -102,6 +103,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def _module(verb: str) -> Verb:
+    code_digest()  # of the files as they are before they are loaded
     return cast("Verb", importlib.import_module(f"harness.commands.{verb}"))
 
 

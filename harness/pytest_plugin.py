@@ -17,6 +17,7 @@ import pytest
 from harness import __version__
 from harness.case.find import SUFFIXES, in_a_run, is_case
 from harness.case.suite import NAME as SUITE
+from harness.code import code_digest
 from harness.commands.answers import printable
 from harness.items.choices import add_options, choices
 from harness.items.collect import RUN, CaseFile, CaseItem
@@ -54,6 +55,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Choose what the whole session shares."""
+    code_digest()  # of the files as they were loaded
     run = config.stash[RUN] = ItemRun(choices(config))
     mounted = Mounted(named(config, config.args))
     config.pluginmanager.register(Hooks(run, mounted), "shakeout-hooks")

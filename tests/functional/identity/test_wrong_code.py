@@ -83,3 +83,12 @@ def test_the_plugin_of_pytest_is_refused_likewise(folder: Path):
 
 def test_the_installed_code_runs(folder: Path):
     assert trial(ran(folder, RUN).stdout)["verdict"] == "passed"
+
+
+def test_what_lies_in_the_current_folder_is_not_loaded(folder: Path):
+    (folder / "yaml.py").write_text("raise SystemExit('the yaml of the current folder')\n")
+    other_checkout(folder, "verifiers").joinpath("verifiers").rename(folder / "verifiers")
+
+    done = ran(folder, RUN)
+
+    assert trial(done.stdout)["verdict"] == "passed", done.stderr
