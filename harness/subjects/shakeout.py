@@ -1,7 +1,9 @@
 """Shakeout itself: the harness that is running, in a sandbox, with sandboxes of its own.
 
 Shown are its own code and the packages that it needs, each by itself, so that nothing else of
-the machine comes with them. It runs in the user grade, in a case that has ``nest``.
+the machine comes with them. In the home lies what an installation would leave on record, by which
+it can tell whether the code that it has loaded is that. It runs in the user grade, in a case that
+has ``nest``.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import functools
 import importlib.metadata as metadata
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from packaging.requirements import Requirement
@@ -23,7 +25,8 @@ from harness.extension import Schema
 from harness.state import PACKAGE
 from harness.subjects import tree
 from harness.subjects.base import Dialect, Identity, Launch, Missing
-from sandboxes.base import AGENT_HOME, WORKSPACE, Mount
+from harness.subjects.distinfo import dist_info
+from sandboxes.base import AGENT_HOME, WORKSPACE, Mount, Planted
 
 _INSIDE = "/opt/shakeout"
 _PROJECT = "shakeout"
@@ -82,7 +85,8 @@ class Shakeout:
             "PYTHONDONTWRITEBYTECODE": "1",
             "SHAKEOUT_STATE": "/tmp/shakeout",  # noqa: S108 - of the sandbox
         }
-        return Launch([*via, interpreter, "-m", "harness", *words], env, mounts=mounts)
+        argv = [*via, interpreter, "-m", "harness", *words]
+        return Launch(argv, env, home=_on_record(), mounts=mounts)
 
     def final_text(self, stdout: bytes) -> str | None:
         """All that it printed."""
@@ -95,6 +99,15 @@ def _interpreter() -> tuple[str, list[Mount]]:
     program = prefix / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
     shown = [] if prefix.is_relative_to(_SYSTEM) else [Mount(prefix, str(prefix))]
     return str(program), shown
+
+
+def _on_record() -> Sequence[Planted]:
+    """That it is installed, in the home's own part of Python's path."""
+    site = PurePosixPath(
+        f".local/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
+    )
+    packages = {f"{_INSIDE}/{name}": PACKAGE.parent / name for name in PACKAGES}
+    return dist_info(_PROJECT, __version__, _INSIDE, packages, site)
 
 
 @functools.cache
