@@ -1,1 +1,3 @@
-"""The agent runtime; nothing is here yet."""
+"""The agent runtime behind the `agentd` command."""
+
+__version__ = "0.1.0"

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from tests.house.checkout import ROOT
@@ -70,7 +71,7 @@ def test_a_lock_names_no_index(lock):
 def test_the_locks_hold_what_the_project_asks_for(lock: str, wanted: list[str]):
     pins = versions(lock)
     for requirement in map(Requirement, wanted):
-        name = requirement.name.lower().replace("_", "-")
+        name = canonicalize_name(requirement.name)
         assert name in pins, f"{name} is not in {lock}: run ci/setup --lock"
         assert all(requirement.specifier.contains(pin) for pin in pins[name]), requirement
 

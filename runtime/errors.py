@@ -1,0 +1,15 @@
+"""What stops a command, said so that a person can act on it."""
+
+from __future__ import annotations
+
+
+class AgentdError(Exception):
+    """Something that the user has to put right.
+
+    Attributes:
+        remedy: what to do about it.
+    """
+
+    def __init__(self, what: str, remedy: str) -> None:
+        super().__init__(f"{what}; {remedy}" if remedy else what)
+        self.remedy = remedy

@@ -1,0 +1,1 @@
+"""What is done about a tool that failed: understood, checked, bounded, tried again or handed over."""

@@ -1,0 +1,1 @@
+"""The one store: SQLAlchemy Core over SQLite, or over PostgreSQL by URL."""
