@@ -24,6 +24,7 @@ from harness.evidence.states import end_states
 from harness.live import sentinels
 from harness.live.collect import Collected, PathKey
 from harness.live.stage import Ending
+from harness.oracles.seen import UNRECORDED
 from harness.screen.secrets import Screen
 from sandboxes.base import Listing, Root
 
@@ -119,6 +120,7 @@ def _unscanned(seen: Recorded) -> list[str]:
     """Where a secret could be that nobody looked at."""
     streams = {"stdout": seen.stdout, "stderr": seen.stderr}
     places = [name for name, output in streams.items() if output.capped]
+    places += ["requests"] if seen.notes.get(UNRECORDED) else []
     got = seen.collected
     if got is None:
         return [*places, "files"]

@@ -22,6 +22,7 @@ from harness.live.scene import Setting, sandbox_spec, staged
 from harness.live.stage import Stage
 from harness.live.witness import timeline
 from harness.oracles.look import wanted, watched
+from harness.oracles.seen import UNRECORDED
 from harness.plan import shims_clock
 from harness.sabotage.tamper import Tamper, tampering
 from harness.subjects.base import Launch
@@ -198,6 +199,7 @@ class Attempt:
                     held.repositories,
                 ),
                 "services": held.services,
+                **({UNRECORDED: more} if (more := stage.services.unrecorded()) else {}),
             },
         )
         self.evidence = assemble(case, wants.paths, self.setting.screen, recorded)

@@ -22,6 +22,9 @@ _SYN, _RST, _ACK = 0x02, 0x04, 0x10
 _TCP, _UDP = 6, 17
 _NAMES = {1: "icmp", _TCP: "tcp", _UDP: "udp", 58: "icmp6"}
 _LISTED = 100
+_KEPT = 10_000
+#: Stands for every address beyond those that are kept.
+_OTHERS = "(further addresses)"
 _BATCH = 500
 _SOL_PACKET, _PACKET_STATISTICS = 263, 6
 
@@ -104,13 +107,18 @@ class PacketCounter:
         address, protocol, port, flags = seen
         if address.is_loopback:
             if protocol == _TCP and flags & (_SYN | _ACK) == _SYN:
-                self._syns[f"{address}:{port}"] += 1
+                _count_in(self._syns, f"{address}:{port}")
             return
         if (protocol == _TCP and flags & _RST) or _is_unreachable(protocol, packet):
             return  # the kernel's own refusal
         self._outside += 1
         name = _NAMES.get(protocol, str(protocol))
-        self._destinations[f"{address}/{name}/{port}"] += 1
+        _count_in(self._destinations, f"{address}/{name}/{port}")
+
+
+def _count_in(counts: Counter[str], what: str) -> None:
+    """Count, without keeping more than so many different things."""
+    counts[what if what in counts or len(counts) < _KEPT else _OTHERS] += 1
 
 
 def _is_unreachable(protocol: int, packet: bytes) -> bool:

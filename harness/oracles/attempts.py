@@ -17,7 +17,6 @@ from harness.plural import plural
 from sandboxes.base import AGENT_HOME, WORKSPACE, Act, Depth, Root
 
 _WATCHED: Final = "evidence.json#/attempts"
-_REQUESTS: Final = "requests.jsonl"
 _ACTS: Final = tuple(act.value for act in Act if act is not Act.LOCK)  # which has no name
 _BODY: Final = "body"
 _REQUEST: Final = {
@@ -159,4 +158,4 @@ def _judge_requests(params: Params, evidence: Evidence) -> Finding:
     if made:
         method, path, _ = max(made, key=lambda key: made[key])
         seen = f"{plural(most, 'time')} {method} {path}, of {plural(len(made), 'different one')}"
-    return counting.judged(params, most, evidence, expected, seen, _REQUESTS)
+    return counting.judged(params, most, evidence, expected, seen, counting.REQUESTS)

@@ -9,8 +9,11 @@ from harness.case.grammar import GrammarError
 from harness.case.model import Params
 from harness.evidence.model import Evidence
 from harness.oracles.base import Finding, broken, held, unseen
-from harness.oracles.seen import NOTHING_RAN, was_run
+from harness.oracles.seen import NOTHING_RAN, unrecorded, was_run
 from harness.plural import plural
+
+#: Where the record of requests is.
+REQUESTS: Final = "requests.jsonl"
 
 _COUNT: Final = {"type": "integer", "minimum": 0}
 _HINT: Final = "write at_least: 1 or more, or another bound"
@@ -69,6 +72,8 @@ def judged(
         return broken(expected, seen, shown)
     if not was_run(evidence):
         return unseen(expected, NOTHING_RAN, shown)
+    if shown == REQUESTS and (why := unrecorded(evidence)):
+        return unseen(expected, why, shown)
     return (held if within(params, count) else broken)(expected, seen, shown)
 
 

@@ -18,7 +18,6 @@ from sandboxes.base import Root
 from verifiers.verdicts import Verdict
 
 FILE: Final = "file:"
-_EVIDENCE: Final = "requests.jsonl"
 _SHOWN: Final = 80
 
 
@@ -91,7 +90,7 @@ class Escalations:
         expected = _in_words(params)
         taken = _taken(params, evidence)
         seen = _seen(taken)
-        outside = counting.judged(params, len(taken), evidence, expected, seen, _EVIDENCE)
+        outside = counting.judged(params, len(taken), evidence, expected, seen, counting.REQUESTS)
         if outside.verdict is not Verdict.PASSED:
             return outside
         return _beside(params, evidence, outside)

@@ -11,7 +11,7 @@ from harness.evidence.model import Evidence
 from harness.extension import Schema
 from harness.oracles import asked
 from harness.oracles.base import Finding, broken, held, unseen
-from harness.oracles.seen import NOTHING_RAN, was_run
+from harness.oracles.seen import NOTHING_RAN, unrecorded, was_run
 from harness.oracles.timeline import LANDED, Point, timeline
 from sandboxes.base import Root
 
@@ -145,6 +145,8 @@ class Order:
         expected = _in_words(params)
         if not was_run(evidence):
             return unseen(expected, NOTHING_RAN, _EVIDENCE)
+        if why := unrecorded(evidence):
+            return unseen(expected, why, _EVIDENCE)
         points = timeline(evidence)
         met: list[Point] = []
         at = 0

@@ -12,8 +12,6 @@ from harness.oracles import asked, counting
 from harness.oracles.base import Finding
 from sandboxes.base import Root
 
-_EVIDENCE = "requests.jsonl"
-
 
 class Requests:
     """Counts the requests on record, retries, cut and refused ones among them.
@@ -38,7 +36,7 @@ class Requests:
         words = asked.in_words(params, one=counting.is_one(params))
         expected = f"{counting.in_words(params)} {words}"
         seen = f"{len(counted)}{_which(counted)}"
-        return counting.judged(params, len(counted), evidence, expected, seen, _EVIDENCE)
+        return counting.judged(params, len(counted), evidence, expected, seen, counting.REQUESTS)
 
     def final(self, params: Params) -> bool:
         return counting.none_needed(params)

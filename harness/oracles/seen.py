@@ -19,6 +19,14 @@ def was_run(evidence: Evidence) -> bool:
 
 
 NOTHING_RAN = "nothing was run"
+#: The note that tells how many requests were beyond what is taken, and are not on record.
+UNRECORDED = "unrecorded"
+
+
+def unrecorded(evidence: Evidence) -> str:
+    """That not every request is on record, in words; empty where every one is."""
+    more = evidence.notes.get(UNRECORDED, 0)
+    return f"{more} more requests came than are put down" if more else ""
 
 
 def some(words: Sequence[str]) -> str:

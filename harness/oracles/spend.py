@@ -10,7 +10,7 @@ from harness.evidence.model import Evidence, Request
 from harness.extension import Schema
 from harness.oracles.base import Finding, broken, held, unseen
 from harness.oracles.prices import price_of
-from harness.oracles.seen import NOTHING_RAN, some, was_run
+from harness.oracles.seen import NOTHING_RAN, some, unrecorded, was_run
 from sandboxes.base import Root
 
 _EVIDENCE = "requests.jsonl"
@@ -63,6 +63,8 @@ class Spend:
             return broken(expected, seen, _EVIDENCE)
         if not was_run(evidence):
             return unseen(expected, NOTHING_RAN, _EVIDENCE)
+        if why := unrecorded(evidence):
+            return unseen(expected, why, _EVIDENCE)
         if "usd_at_most" in params and unpriced:
             return unseen(expected, f"no price for {some(unpriced)}", _EVIDENCE)
         return held(expected, seen, _EVIDENCE)

@@ -218,6 +218,9 @@ class LiveServices(ServiceGate, Protocol):
     def requests(self) -> Sequence[Request]:
         """The record so far, in order of arrival."""
 
+    def unrecorded(self) -> int:
+        """How many requests came beyond what is taken, and are not on record."""
+
     def names_asked(self) -> Mapping[str, int]:
         """Undeclared host names that were looked up, and how often."""
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from harness.services.base import Gatekeeper, HttpService, Redact
+from harness.services.bounds import Most
 from harness.services.knock import Context
 from harness.services.record import Shelf
 
@@ -33,6 +34,7 @@ class Cast:
         declared: ids of the case's faults, in order.
         connections: how many may be open at once; more wait in the kernel's queue.
         memory: bytes of bodies to hold at once; what is beyond is refused.
+        most: what they take at most.
         context: the certificates to show; ``None``: TLS is not spoken.
     """
 
@@ -45,6 +47,7 @@ class Cast:
     declared: Sequence[str] = ()
     connections: int = 200
     memory: int = 512 << 20
+    most: Most = Most()
     context: Context | None = None
 
 

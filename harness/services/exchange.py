@@ -150,6 +150,9 @@ class Desk:
         if met is not None:
             self.landed(exchange, [met])
             self._room.board.remark(met.fault.id, "went on")
+        if not seen.taken:
+            exchange.broken()
+            return exchange
         try:
             asked = self.service.classify(incoming)
         except Exception as bug:  # noqa: BLE001 - any bug of a service is told, none stalls

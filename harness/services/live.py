@@ -18,6 +18,7 @@ from harness.evidence.model import ModelRecord, Request
 from harness.faults.base import ReplyFault
 from harness.services.base import Held, Hit, Incoming, ModelService, Peopled
 from harness.services.board import Board
+from harness.services.bounds import Bodies, Taken
 from harness.services.cast import Cast, Loop
 from harness.services.chat.human import Human
 from harness.services.exchange import Desk
@@ -59,20 +60,20 @@ class Live:
         self._by_host = {cast.addresses[name]: desk for name, desk in self._desks.items()}
         self.board = Board(cast.declared)
         self.gatekeeper = cast.gatekeeper
-        self.recorder = Recorder(
+        self._bodies = Bodies(cast.memory, lambda: self.recorder.backlog)
+        self.recorder: Recorder = Recorder(
             cast.shelf,
             cast.redact,
             Hands(
                 self._loop.call_later,
                 thread.aside,
-                partial(self._loop.call_soon_threadsafe, self._stored),
+                partial(self._loop.call_soon_threadsafe, self._bodies.stored),
             ),
         )
         self.names = Names(Zone.of(cast.addresses), self.recorder.screen.text)
+        self._taking = Taken.of(cast.most, cast.services)
         self._losses = Losses()
         self._over = False
-        self._held = 0
-        self._crowd: set[Connection] = set()
 
     # -- LiveServices, from any thread
 
@@ -90,6 +91,9 @@ class Live:
 
     def requests(self) -> Sequence[Request]:
         return self.recorder.requests()
+
+    def unrecorded(self) -> int:
+        return self._taking.refused
 
     def names_asked(self) -> Mapping[str, int]:
         return self._thread.call(self.names.asked)
@@ -162,17 +166,19 @@ class Live:
 
     def seen(self, service: str, incoming: Incoming) -> Seen:
         """A request has arrived."""
-        return Seen(next(self._numbers), self._cast.since(), service, incoming)
+        taken = self._taking.take(service, incoming)
+        return Seen(next(self._numbers), self._cast.since(), service, incoming, taken=taken)
 
     def done(self, seen: Seen) -> None:
         """It has ended."""
-        self.recorder.add(seen)
+        if seen.taken:
+            self.recorder.add(seen)
 
     def untaken(self, service: str, refusal: Refusal, sent: int, how: str) -> None:
         """A request never reached its service."""
         seen = self.seen(service, refusal.incoming)
         seen.status, seen.sent, seen.ended = refusal.status, sent, how
-        self.recorder.add(seen)
+        self.done(seen)
 
     def shut_out(self, service: str, heard: Incoming, hit: Hit | None, how: str, said: str) -> None:
         """A handshake came to nothing; what was sent instead of one is kept like a body."""
@@ -181,7 +187,7 @@ class Live:
         if hit is not None:
             seen.fault = hit.fault.id
             self.board.met(hit, said)
-        self.recorder.add(seen)
+        self.done(seen)
 
     def soon(self, desk: Desk) -> None:
         """Have the desk go on, from any thread."""
@@ -193,22 +199,11 @@ class Live:
 
     def hold(self, size: int) -> bool:
         """More or fewer bytes of bodies are held in memory; ``False`` if those are too many."""
-        self._held += size
-        return self._held + self.recorder.backlog <= self._cast.memory
+        return self._bodies.hold(size)
 
     def crowded(self, connection: Connection) -> bool:
         """Whether bodies come faster than they are stored."""
-        if self.recorder.backlog <= self._cast.memory // 2:
-            return False
-        self._crowd.add(connection)
-        return True
-
-    def _stored(self) -> None:
-        """A big body has been stored."""
-        if self._crowd and self.recorder.backlog <= self._cast.memory // 2:
-            crowd, self._crowd = self._crowd, set()
-            for connection in crowd:
-                connection.go_on()
+        return self._bodies.crowded(connection)
 
     def failed(self, bug: BaseException) -> None:
         """Keep the first bug; the trial is told by :meth:`failure`."""
@@ -232,7 +227,7 @@ class Live:
         """A connection is gone."""
         self._losses.look()
         self._connections.discard(connection)
-        self._crowd.discard(connection)
+        self._bodies.left(connection)
         if len(self._connections) == self._cast.connections - 1:
             self._hold(held=False)
 

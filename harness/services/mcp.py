@@ -16,6 +16,7 @@ from harness.case.model import ServiceDecl
 from harness.case.pieces import either, listing, record, table, text, whole
 from harness.extension import Schema
 from harness.services.base import HOST_NAMES, Answer, Asked, Hit, Incoming
+from harness.services.bounds import read_json
 from harness.services.hits import rewritten
 from harness.services.reply import Part, Wire
 
@@ -209,7 +210,7 @@ class McpServer:
 
     def _heard(self, incoming: Incoming) -> Wire:
         try:
-            message = json.loads(incoming.body)
+            message = read_json(incoming.body)
         except (ValueError, RecursionError):
             return _json(400, _error(None, Wrong(_PARSE, "Parse error")))
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":

@@ -26,6 +26,8 @@ _A, _PTR, _ANY = 1, 12, 255
 _MOST_LABEL: Final = 63
 _MOST_NAME: Final = 255
 _MOST_NAMES: Final = 10_000
+_MOST_KINDS: Final = 16
+_OTHER_KINDS: Final = -1
 _OTHERS: Final = "(further names)"
 
 #: How a look-up can be made to fail.
@@ -218,8 +220,17 @@ class Names:
     def _log(self, question: Question) -> None:
         name, marks = self._shown(question)
         if name not in self._asked and len(self._asked) >= _MOST_NAMES:
-            name = " ".join(marks) or _OTHERS  # a secret is told also where no name is any more
-        self._asked.setdefault(name, Counter())[question.kind] += 1
+            if marks:  # a secret is told also where no name is any more
+                self._tell(marks)
+                return
+            name = _OTHERS
+        kinds = self._asked.setdefault(name, Counter())
+        kinds[question.kind if len(kinds) < _MOST_KINDS else _OTHER_KINDS] += 1
+
+    def _tell(self, marks: Sequence[str]) -> None:
+        """Put down secrets that came with no name that can be kept."""
+        for mark in marks:
+            self._asked.setdefault(mark, Counter())[0] += 1
 
     def _shown(self, question: Question) -> tuple[str, Sequence[str]]:
         """The name without secrets, also one that is spread over its labels, and their marks."""
@@ -232,8 +243,7 @@ class Names:
     def _overhear(self, data: bytes) -> None:
         """Put down the secrets in what was sent to us and is no name that is asked for."""
         marks = self._screen(data.decode("latin-1"))[1] if data else ()
-        if marks:
-            self._asked.setdefault(" ".join(marks), Counter())[0] += 1
+        self._tell(marks)
 
 
 def _answer(

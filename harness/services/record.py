@@ -35,7 +35,10 @@ _NO_ANSWER: Final = Answer(Wire(), "")
 
 @dataclass(slots=True)
 class Seen:
-    """A request and what became of it so far, as it came: nothing is screened yet."""
+    """A request and what became of it so far, as it came: nothing is screened yet.
+
+    One that is not ``taken`` was too many, and is neither served nor put down.
+    """
 
     seq: int
     t: float
@@ -48,6 +51,7 @@ class Seen:
     status: int = 0
     sent: int = 0
     ended: str = "cut"
+    taken: bool = True
 
 
 class _Told(NamedTuple):
@@ -237,7 +241,7 @@ class Recorder:
             seen.ended,
             answer.tokens_in,
             answer.tokens_out,
-            seen.model and self._screen.text(seen.model)[0],
+            self._start(seen.model, _SHOWN),
             told.secrets,
             self._start(answer.tool_result, _SHOWN),
             self._start(answer.message, MESSAGE),

@@ -43,6 +43,7 @@ _SET_FLAGS = 0x40082104
 _SYNC_WAKE_UP = 1
 _CREDENTIALS = struct.Struct("=iII")
 _INT = struct.calcsize("=i")
+_MANY = 1024
 #: Asked for beside the kinds: calls may be held back.
 HOLD = "hold"
 #: ``on``, ``in`` or ``below``, a dot, and what :func:`.calls.act` gives; to how often.
@@ -193,12 +194,21 @@ class Watcher:
         answer = held.answer
         if not held.caller.answer(answer.value, answer.error, go_on=answer.go_on):
             if answer.lasting:
-                self._again[held.caller.pid] = held
+                self._remember(held)
             return
         for counts, what in held.counted:
             counts[what] = counts.get(what, 0) + 1
         for taken in answer.taken:
             taken()
+
+    def _remember(self, held: _Held) -> None:
+        """Keep an answer for when its thread asks again, which one that has ended never does."""
+        if len(self._again) >= _MANY:
+            there = {
+                tid: each for tid, each in self._again.items() if os.path.exists(f"/proc/{tid}")
+            }
+            self._again = there
+        self._again[held.caller.pid] = held
 
     def _look(self, held: _Held) -> None:
         """Find out what a call is about, what it counts as, and what its answer is."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,10 +9,12 @@ from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from harness.services.base import Incoming
+from harness.services.bounds import read_json
 
 _DISPOSITION: Final = re.compile(rb'(?i)^content-disposition:[^\r\n]*?;\s*name="([^"\r\n]*)"', re.M)
 _FILENAME: Final = re.compile(rb'(?i);\s*filename="([^"\r\n]*)"')
 _TYPE: Final = re.compile(rb"(?i)^content-type:\s*([^\r\n]+)", re.M)
+_MOST_FIELDS: Final = 1000
 _BOUNDARY: Final = re.compile(r'(?i)boundary="?([^";,\s]+)')
 
 
@@ -41,17 +42,23 @@ def _of_body(incoming: Incoming, kind: str) -> Mapping[str, Any]:
         said = nested(incoming.body)
         return said if isinstance(said, dict) else {}
     if kind == "application/x-www-form-urlencoded":
-        text = incoming.body.decode("utf-8", "replace")
-        return dict(parse_qsl(text, keep_blank_values=True))
+        return _of_form(incoming.body.decode("utf-8", "replace"))
     boundary = _BOUNDARY.search(incoming.headers.get("content-type", ""))
     if kind == "multipart/form-data" and boundary:
         return _parts(incoming.body, boundary[1].encode("utf-8", "surrogateescape"))
     return {}
 
 
+def _of_form(text: str) -> Mapping[str, Any]:
+    try:
+        return dict(parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS))
+    except ValueError:
+        return {}
+
+
 def _parts(body: bytes, boundary: bytes) -> dict[str, str | File]:
     found: dict[str, str | File] = {}
-    for piece in (b"\r\n" + body).split(b"\r\n--" + boundary)[1:]:
+    for piece in (b"\r\n" + body).split(b"\r\n--" + boundary, _MOST_FIELDS)[1:]:
         head, separator, data = piece.partition(b"\r\n\r\n")
         name = _DISPOSITION.search(head)
         if not separator or name is None:
@@ -71,7 +78,7 @@ def nested(value: object) -> Any:
     if not isinstance(value, str | bytes):
         return value
     try:
-        return json.loads(value)
+        return read_json(value)
     except (ValueError, RecursionError):
         return None
 

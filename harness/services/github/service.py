@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, unquote, urlencode
 from harness.case.model import ServiceDecl
 from harness.git.objects import Unreadable
 from harness.services.base import Answer, Asked, Hit, Incoming
+from harness.services.bounds import read_json
 from harness.services.git.remote import credentials, is_git, serve_git, urlsplit_or_nothing
 from harness.services.git.repository import Repository
 from harness.services.github import code as code
@@ -197,7 +198,7 @@ def _object(incoming: Incoming) -> Mapping[str, Any]:
     if not incoming.body:
         return {}
     try:
-        value = json.loads(incoming.body)
+        value = read_json(incoming.body)
         json.dumps(
             value, ensure_ascii=False
         ).encode()  # it may end in git, which takes no surrogates

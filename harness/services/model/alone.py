@@ -18,6 +18,7 @@ from harness.faults.base import ReplyFault
 from harness.faults.registry import FAULTS
 from harness.oracles.prices import price_of
 from harness.plural import plural
+from harness.services.bounds import UNBOUNDED
 from harness.services.cast import Cast
 from harness.services.host import ServiceHost
 from harness.services.live import Live
@@ -94,6 +95,7 @@ def serving(play: Play, host: str, port: int, journal: Path | None) -> Iterator[
             gatekeeper=triggers.request,
             since=lambda: clock.monotonic() - begun,
             declared=[fault.id for fault in faults],
+            most=UNBOUNDED,
         )
         live = threads.serve(cast, {Listen(address, bound): listener})
         triggers.attach(live, lambda wait, work: _later(threads, wait, work))

@@ -7,14 +7,12 @@ object cannot be heard at all.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from harness.extension import Schema
-
-_decode = json.JSONDecoder().decode
+from harness.services.bounds import read_json
 
 
 class NotHeard(ValueError):
@@ -96,7 +94,7 @@ def body_object(body: bytes) -> dict[str, Any]:
         NotHeard: it is none.
     """
     try:
-        value = _decode(body.decode())
+        value = read_json(body.decode())
     except (ValueError, RecursionError) as err:
         raise NotHeard(f"The body is not JSON: {err}.") from err
     if not isinstance(value, dict):

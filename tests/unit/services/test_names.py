@@ -230,3 +230,27 @@ def test_every_readable_name_is_logged_as_printable_text(labels, kind):
         assert name.isascii()
         assert name.isprintable()
         assert " " not in name
+
+
+def test_a_flood_of_types_of_one_name_is_counted_and_not_kept():
+    zone = names()
+    for kind in range(60_000):
+        zone.reply(query("n", kind))
+
+    assert zone.asked()["n"] > 50_000
+    assert all(len(kinds) < 100 for kinds in zone._asked.values())
+
+
+def test_secrets_that_come_without_end_are_told_and_not_their_combinations():
+    def screen(text: str) -> tuple[str, list[str]]:
+        found = [f"[secret:{sign}:plain]" for sign in "ABCDEFGHIJKLMN" if sign in text]
+        return text, found
+
+    zone = names(screen)
+    for number in range(10_000):
+        zone.reply(query(f"n{number}"))
+    for number in range(1 << 14):
+        zone.reply(query("".join(s for at, s in enumerate("ABCDEFGHIJKLMN") if number >> at & 1)))
+
+    assert len(zone.asked()) < 10_100
+    assert {f"[secret:{sign}:plain]" for sign in "ABCDEFGHIJKLMN"} <= zone.asked().keys()
