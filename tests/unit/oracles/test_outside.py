@@ -79,6 +79,16 @@ def test_what_was_cut_off_was_not_seen(written, capped: bool, found: str):
     assert verdict("output", written, printed("one\ntwo\nthree", capped=capped)) == found
 
 
+@pytest.mark.parametrize("check", ["matches", "lacks"])
+@pytest.mark.parametrize(("pattern", "seen"), [("done$", False), (r"done\b", False), ("^it", True)])
+def test_a_cut_is_no_end_of_a_line_or_a_word(check: str, pattern: str, seen: bool):
+    found = "passed" if check == "matches" else "failed"
+
+    assert verdict("output", {check: pattern}, printed("it is done")) == found
+    cut = verdict("output", {check: pattern}, printed("it is done", capped=True))
+    assert cut == (found if seen else "unavailable")
+
+
 def test_each_stream_is_its_own():
     evidence = printed("Traceback", stream="stderr")
 
