@@ -118,12 +118,18 @@ def _listed(globs: Sequence[str] | None) -> list[str] | None:
 
 def _wrong(params: Params, changes: Sequence[FileChange], own: GlobSet) -> list[FileChange]:
     only, never = params["changed_only"], params["unchanged"]
-    if not any(text.lstrip("/").startswith(".git") for text in (*(only or ()), *(never or ()))):
+    if not any(map(_names_git, (*(only or ()), *(never or ())))):
         git = GlobSet([_GIT])
         changes = [change for change in changes if not git.matches(change.path)]
     outside = [] if only is None else _outside(GlobSet(only), params["how"], changes, own)
     spared = GlobSet(never or ())
     return [change for change in changes if change in outside or spared.matches(change.path)]
+
+
+def _names_git(text: str) -> bool:
+    """Whether a glob begins with the folder, as written or as ``.git*``; ``.gitignore`` does not."""
+    top = text.lstrip("/").split("/")[0]
+    return top.startswith(".git") and GlobSet([top]).matches(".git")
 
 
 def _outside(

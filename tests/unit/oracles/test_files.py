@@ -66,6 +66,16 @@ def test_gitignore_is_no_inside_of_a_repository():
     assert verdict("files", {"changed_only": ["src/**"]}, evidence) == "failed"
 
 
+@pytest.mark.parametrize(
+    ("glob", "found"),
+    [(".gitignore", "passed"), (".github/**", "passed"), (".git", "failed"), (".git*/x", "failed")],
+)
+def test_only_a_glob_of_git_s_folder_brings_in_what_is_inside(glob: str, found: str):
+    evidence = ran(changes=[changed(".git/index")])
+
+    assert verdict("files", {"changed_only": [glob]}, evidence) == found
+
+
 def test_other_roots_are_other_trees():
     evidence = ran(changes=[changed("/tmp/x", "added", Root.SYSTEM)])
 
