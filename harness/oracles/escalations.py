@@ -126,17 +126,19 @@ def _found(pattern: str, text: str) -> bool:
 
 
 def _beside(params: Params, evidence: Evidence, outside: Finding) -> Finding:
-    """What holds outside, and whether the subject's own files fit it."""
-    seen = outside.seen
+    """What holds outside, and whether the subject's own files fit it: one that does not decides."""
+    seen, unread = outside.seen, ""
     for path in params["files"]:
-        shown = f"files.json#{path}"
         data = _contents(path, evidence)
         if data is None:
-            return unseen(outside.expected, f"{seen}; {path} could not be read", shown)
+            seen, unread = f"{seen}; {path} could not be read", unread or path
+            continue
         count = len(_counted(params, [(path, text) for text in _entries(data)]))
         seen = f"{seen}; {count} in {path}"
         if not counting.within(params, count):
-            return broken(outside.expected, seen, shown)
+            return broken(outside.expected, seen, f"files.json#{path}")
+    if unread:
+        return unseen(outside.expected, seen, f"files.json#{unread}")
     return held(outside.expected, seen, outside.evidence)
 
 

@@ -92,6 +92,13 @@ def test_a_file_of_the_subject_has_to_be_right_as_well(data, messages, expected)
     assert verdict("escalations", written, with_file(data, *messages)) == expected
 
 
+def test_a_file_that_is_wrong_decides_whatever_lies_before_it():
+    evidence = with_file(LINE + b"\n" + LINE, "help")  # ~/x was not looked at
+
+    for sinks in (["tg", "file:log.jsonl", "file:~/x"], ["tg", "file:~/x", "file:log.jsonl"]):
+        assert verdict("escalations", {"count": 1, "sinks": sinks}, evidence) == "failed"
+
+
 def test_a_file_that_was_not_kept_is_not_observed():
     written = {"count": 1, "sinks": ["tg", "file:log.jsonl"]}
     evidence = ran(requests=told("help"), paths={KEY: state("x")})
