@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from harness.case.model import Params
-from harness.evidence.model import Clocks, Evidence
+from harness.evidence.model import Evidence
 from harness.extension import Schema
 from harness.oracles import counting
 from harness.oracles.base import Finding, broken, held, unseen
@@ -63,11 +63,9 @@ class Clock:
     def judge(self, params: Params, evidence: Evidence) -> Finding:
         findings = []
         if "isolated" in params:
-            findings.append(_isolated(evidence.clocks))
+            findings.append(_isolated(evidence))
         if "read" in params:
             findings.append(_read(params["read"], evidence))
-        if not was_run(evidence):
-            findings.append(unseen("a run", NOTHING_RAN, _EVIDENCE))
         return _all(findings)
 
     def final(self, params: Params) -> bool:
@@ -77,12 +75,15 @@ class Clock:
         return ()
 
 
-def _isolated(clocks: Clocks) -> Finding:
-    expected = "the host's wall clock not set"
-    if clocks.host_moved is None:
+def _isolated(evidence: Evidence) -> Finding:
+    expected, moved = "the host's wall clock not set", evidence.clocks.host_moved
+    if moved is None:
         return unseen(expected, "nobody looked at the host's wall clock", _EVIDENCE)
-    seen = f"set by {clocks.host_moved:.3f} s"
-    return (held if clocks.host_moved <= TOLERANCE else broken)(expected, seen, _EVIDENCE)
+    if moved > TOLERANCE:
+        return broken(expected, f"set by {moved:.3f} s", _EVIDENCE)
+    if not was_run(evidence):
+        return unseen(expected, NOTHING_RAN, _EVIDENCE)
+    return held(expected, f"set by {moved:.3f} s", _EVIDENCE)
 
 
 def _read(params: Mapping[str, Any], evidence: Evidence) -> Finding:
@@ -93,7 +94,7 @@ def _read(params: Mapping[str, Any], evidence: Evidence) -> Finding:
         return unseen(expected, "no clock was set inside", _EVIDENCE)
     count = reads.get(program, 0) if program else sum(reads.values())
     seen = some([f"{name} {number}x" for name, number in sorted(reads.items())]) or "none"
-    return (held if counting.within(params, count) else broken)(expected, seen, _EVIDENCE)
+    return counting.judged(params, count, evidence, expected, seen, _EVIDENCE)
 
 
 def _all(findings: Sequence[Finding]) -> Finding:

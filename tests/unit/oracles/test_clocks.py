@@ -43,7 +43,11 @@ def test_what_was_seen_is_told():
 
 
 def test_clocks_without_a_run_prove_nothing():
-    assert verdict("clock", {"isolated": True}, Evidence(clocks=READ)) == "unavailable"
+    nobody = Evidence(clocks=READ)
+
+    assert verdict("clock", {"isolated": True}, nobody) == "unavailable"
+    assert verdict("clock", {"read": {"at_least": 4}}, nobody) == "unavailable"
+    assert verdict("clock", {"read": {"at_most": 2}}, nobody) == "failed"
 
 
 @pytest.mark.parametrize(
