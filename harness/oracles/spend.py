@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -82,15 +83,15 @@ def _tokens(request: Request) -> int:
 
 def _dollars(asked: Sequence[Request], evidence: Evidence) -> tuple[float, Sequence[str]]:
     """What is known of the sum, and the models that have no price."""
-    millionths = 0.0
+    millionths: list[float] = []
     unpriced = dict[str, None]()
     for request in asked:
         price = price_of(request.model, evidence.prices)
         if price is None:
             unpriced[request.model or "a request that names no model"] = None
         else:
-            millionths += request.tokens_in * price[0] + request.tokens_out * price[1]
-    return millionths / _MILLION, tuple(unpriced)
+            millionths += request.tokens_in * price[0], request.tokens_out * price[1]
+    return math.fsum(millionths) / _MILLION, tuple(unpriced)
 
 
 def _in_words(params: Params) -> str:

@@ -58,8 +58,6 @@ def timeline(evidence: Evidence) -> Sequence[Point]:
 
 def _landing(armed: Happening, requests: Sequence[Request]) -> Iterator[Point]:
     """Where a fault that was armed hit for the first time."""
-    if armed.what == "armed":
-        for request in requests:
-            if armed.name in (request.fault or "").split(","):
-                yield Point(max(armed.t, request.t), LANDED, armed.name)
-                return
+    hits = [r.t for r in requests if armed.name in (r.fault or "").split(",")]
+    if armed.what == "armed" and hits:
+        yield Point(max(armed.t, min(hits)), LANDED, armed.name)

@@ -90,6 +90,17 @@ def test_a_retry_that_came_too_soon_is_not_excused_by_a_later_one():
     assert verdict("order", [UP, {**UP, "after": {"at_least": "2s"}}], evidence) == "failed"
 
 
+def test_a_fault_landed_with_its_earliest_hit():
+    late, early = request(t=0.9, fault="cut"), request(t=0.2, fault="cut")
+    evidence = ran(
+        requests=[late, early],
+        timeline=[Happening(0.1, "armed", "cut"), Happening(0.5, "step", "wait", 1)],
+    )
+
+    landed = {"fault": {"id": "cut", "was": "landed"}}
+    assert verdict("order", [landed, {"step": 1}], evidence) == "passed"
+
+
 def test_when_a_fault_of_the_place_landed_is_not_on_record():
     landed = [{"fault": {"id": "full", "was": "landed"}}, {"process": "ended"}]
     record = FaultRecord("full", "filesystem.full", True, True, 1, "it was met")
