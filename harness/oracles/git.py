@@ -168,19 +168,12 @@ class Git:
             if why := pictures[when]["why"]:
                 return unseen(expected, f"{when}: {why}", _EVIDENCE)
         before, after = (View(pictures[when]) for when in ("before", "after"))
-        try:
-            wrong = [
-                words
-                for name, check in CHECKS.items()
-                if name in params
-                for words in check(params[name], before, after)
-            ]
-            seen = after.in_words()
-        except Blind as blind:
-            return unseen(expected, str(blind), _EVIDENCE)
+        wrong, blind = _wrong(params, before, after)
         if wrong:
             return broken(expected, some(wrong), _EVIDENCE)
-        return held(expected, seen, _EVIDENCE)
+        if blind:
+            return unseen(expected, blind, _EVIDENCE)
+        return held(expected, after.in_words(), _EVIDENCE)
 
     def final(self, params: Params) -> bool:
         refs = params.get("refs", {}).values()
@@ -193,6 +186,19 @@ class Git:
 
     def wants(self, params: Params) -> Sequence[tuple[Root, str]]:
         return ()
+
+
+def _wrong(params: Params, before: View, after: View) -> tuple[list[str], str]:
+    """What is wrong, in words, and why something cannot be told; empty where all can be."""
+    wrong: list[str] = []
+    blind = ""
+    for name, check in CHECKS.items():
+        try:
+            if name in params:
+                wrong.extend(check(params[name], before, after))  # keeps what comes before a raise
+        except Blind as why:
+            blind = blind or str(why)
+    return wrong, blind
 
 
 def key(params: Params) -> str:

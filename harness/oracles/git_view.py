@@ -94,7 +94,10 @@ class View:
         """Where it stands."""
         if not self.there:
             return "there is no repository"
-        tip = self.meant("HEAD")
+        try:
+            tip = self.meant("HEAD")
+        except Blind as why:
+            return str(why)
         what = self.commits.get(tip or "", {}).get("subject", "no commit")
         return f"{self.head.removeprefix('refs/heads/')} at {(tip or '')[:_SHOWN]} {what!r}"
 
@@ -103,14 +106,24 @@ class View:
 
 
 def _refs(asked: Mapping[str, Any], before: View, after: View) -> Iterator[str]:
+    blind: Blind | None = None
     for ref, value in asked.items():
-        was, now = before.meant(ref), after.meant(ref)
-        if isinstance(value, Mapping):
-            wanted = _revision(value["at"], before, after)
-            if now is None or wanted is None or not now.startswith(wanted):
-                yield f"{ref} is {_short(now)}, and {value['at']} is {_short(wanted)}"
-        elif not _REFS[value](was, now, after):
-            yield f"{ref} was {_short(was)} and is {_short(now)}"
+        try:
+            yield from _ref(ref, value, before, after)
+        except Blind as why:
+            blind = blind or why
+    if blind:
+        raise blind
+
+
+def _ref(ref: str, value: Any, before: View, after: View) -> Iterator[str]:
+    was, now = before.meant(ref), after.meant(ref)
+    if isinstance(value, Mapping):
+        wanted = _revision(value["at"], before, after)
+        if now is None or wanted is None or not now.startswith(wanted):
+            yield f"{ref} is {_short(now)}, and {value['at']} is {_short(wanted)}"
+    elif not _REFS[value](was, now, after):
+        yield f"{ref} was {_short(was)} and is {_short(now)}"
 
 
 def _short(name: str | None) -> str:

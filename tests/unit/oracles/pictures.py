@@ -88,7 +88,7 @@ def pairs(draw: st.DrawFn) -> Mapping[str, Any]:
 
 PICTURES = pairs()
 
-_REF = st.sampled_from(["main", "v", "HEAD", "other"])
+_REF = st.sampled_from(["main", "v", "HEAD", "other", "bad"])
 _KINDS = ["committed", "staged", "dirty", "untracked"]
 CHECKS: Mapping[str, st.SearchStrategy[Any]] = {
     "refs": st.dictionaries(
