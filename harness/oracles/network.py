@@ -52,7 +52,9 @@ class Outward:
 
     def judge(self, params: Params, evidence: Evidence) -> Finding:
         network, limit = evidence.network, params["beyond_services"]
-        foreign = sorted(n for n in network.names if not _allowed(_plain(n), params["names"]))
+        foreign = sorted(
+            n for n in set(map(_plain, network.names)) if not _allowed(n, params["names"])
+        )
         count = len(foreign) + (network.packets or 0)
         expected = f"at most {limit} names and packets beyond the services"
         if params["names"]:
@@ -74,7 +76,7 @@ class Outward:
 
 
 def _plain(name: str) -> str:
-    return name.rstrip(".").lower()
+    return name.rstrip(".").lower() or "."
 
 
 def _allowed(name: str, allowed: Sequence[str]) -> bool:
