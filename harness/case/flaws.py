@@ -14,6 +14,7 @@ from harness.case.advice import expected, instead, of_several
 from harness.case.errors import closest, nearest, quoted
 from harness.case.fields import CASE_ID, ID
 from harness.case.grammar import PATH_INSIDE
+from harness.case.meant import elsewhere, meant, other_parameter
 from harness.case.patterns import PATTERNS
 from harness.case.words import kind_of, name_of, write
 from harness.case.yaml_build import Keys
@@ -22,12 +23,6 @@ from harness.services.base import HOST_NAMES
 #: A ``ValidationError`` of jsonschema, whose own types admit values that it never gives.
 Error: TypeAlias = Any
 
-#: Where in a case stands what is looked for at its top.
-_ELSEWHERE: Final[Mapping[str, str]] = {
-    "timeout": "write sandbox.limits.seconds",
-    "limits": "write sandbox.limits, such as sandbox: {limits: {seconds: 30}}",
-    "model": "write what the model says under script",
-}
 #: What the patterns of names and paths mean.
 _MEANT: Final[Mapping[str, str]] = {
     PATH_INSIDE: "a relative path that stays inside, such as docs/notes.txt",
@@ -99,9 +94,9 @@ def _unknown_keys(error: Error, here: Keys) -> Iterator[Flaw]:
     for key in error.instance:
         if key not in known:
             names = [name for name in known if noun == "key" or name != "id"]
-            message, means = f"unknown {noun} {quoted(key)}", closest(key, names) or ""
+            message, means = f"unknown {noun} {quoted(key)}", meant(key, names)
             harmless = noun == "key"
-            hint = (not here and "script" in known and _ELSEWHERE.get(key)) or nearest(
+            hint = elsewhere(here, key, error.instance[key], known, means) or nearest(
                 key, names, most=len(names) if harmless else 12
             )
             yield Flaw((*here, key), message, hint, True, harmless, means)
@@ -144,6 +139,7 @@ def _type(error: Error, here: Keys) -> Iterator[Flaw]:
     hint = instead(error.instance, error.schema, name_of(here)) or write(here, error.schema)
     if here[:1] == ("services",) and here[2:] and here[2] in error.schema.get("properties", {}):
         hint = f"a host name goes first: {here[1]}: {{NAME: {{{here[2]}: {error.instance}}}}}"
+    hint = other_parameter(here, error.instance) or hint
     message = f"expected {expected(error.schema)}, came {kind_of(error.instance)}"
     yield Flaw(here, message, hint)
 

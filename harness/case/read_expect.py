@@ -140,9 +140,11 @@ def judged_ids(r: Reading) -> frozenset[str]:
 
 def _breaks(r: Reading, path: Keys, known: Collection[str]) -> frozenset[str]:
     names = set()
+    untold = not r.misspelt(("expect",))
     for at, name in r.items((*path, "breaks")):
-        if name not in known:
-            hint = nearest(name, set(known) - {CONTAINMENT})
+        if name not in known and untold:
+            ids = set(known) - {CONTAINMENT}
+            hint = nearest(name, ids) if ids else "write what must hold under expect"
             r.fail(at, f"no expectation has the id {quoted(name)}", hint)
         names.add(name)
     return frozenset(names)

@@ -37,6 +37,7 @@ class Reading:
     errors: list[CaseError] = field(default_factory=list)
     _broken: set[Keys] = field(default_factory=set)
     _flawed: set[Keys] = field(default_factory=set)
+    _meant: set[Keys] = field(default_factory=set)
 
     def fail(self, path: Keys, message: str, hint: str = "", *, key: bool = False) -> None:
         """Something at ``path`` is wrong."""
@@ -51,6 +52,7 @@ class Reading:
             within = {flaw.path[:end] for end in range(len(flaw.path) + 1)}
             self._flawed |= within
             self._broken |= set() if flaw.harmless else within
+            self._meant |= {(*flaw.within, flaw.means)} if flaw.means else set()
         return any_at_all
 
     def sound(self, path: Keys) -> bool:
@@ -60,6 +62,10 @@ class Reading:
     def clean(self, path: Keys) -> bool:
         """Whether it is right to the last key, as extensions may rely on."""
         return path not in self._flawed
+
+    def misspelt(self, path: Keys) -> bool:
+        """Whether an unknown key most likely stands for the one at ``path``, which is told."""
+        return path in self._meant
 
     def get(self, path: Keys, default: Any = None) -> Any:
         """The value at ``path``; ``default`` where there is none, or it is not sound."""

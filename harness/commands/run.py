@@ -14,7 +14,7 @@ from typing import IO, Any, TextIO
 
 from harness.again.replay import recorded, refuse_beside_replay, replays
 from harness.case.errors import CaseErrors
-from harness.case.find import Found, find
+from harness.case.find import Found, find, is_case
 from harness.case.load import load_cases
 from harness.case.model import Case
 from harness.case.select import no_match, select
@@ -40,6 +40,7 @@ from sandboxes import clock
 from sandboxes.registry import BACKENDS
 
 _SUITE = "suite.yaml"
+_NAMED = 3
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def choosing(parser: argparse.ArgumentParser) -> None:
     """Add what says which cases run where, and where the evidence goes."""
     add = parser.add_argument
-    paths = "cases, folders of cases, suites (default: cases/suite.yaml)"
+    paths = "case files, folders of cases, suites (default: the suite that comes with shakeout)"
     add("paths", nargs="*", type=Path, metavar="PATH", help=paths)
     add("-k", dest="expression", metavar="EXPR", help="only cases whose id, tags or title match")
     add("--subject", metavar="NAME", help="run every case with this subject")
@@ -77,7 +78,12 @@ def choosing(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="trials at a time (default: one for each processor)",
     )
-    add("--seed", type=int, help="of everything chosen by chance; printed, to be repeated")
+    add(
+        "--seed",
+        type=int,
+        metavar="N",
+        help="what everything is made from that is chosen by chance; each run says its own",
+    )
     add("--out", metavar="DIR", help="the run's folder; new or empty")
     add("--json", action="store_true", help="print the JSON document, and nothing else, on stdout")
     add("--written", action="store_true", help="leave out checks of the suite without a case")
@@ -109,11 +115,30 @@ def on_cases(
     """Load what is chosen and have it judged; gives the exit code, 2 where something is wrong."""
 
     def load_and_judge() -> int:
+        if not args.paths:
+            say(f"shakeout: no path was named: {untold(Path.cwd(), args.verb)}")
         found = find(args.paths or [cases_folder() / _SUITE])
         cases = load_cases(found.files)
         return judge(args, found, select(cases, args.expression))
 
     return _guarded(args, load_and_judge)
+
+
+def untold(here: Path, verb: str) -> str:
+    """What is run where no path was named, and what of a foreign folder is not.
+
+    Args:
+        here: the current folder.
+        verb: of the command.
+    """
+    what = f"this is the suite that comes with shakeout, {cases_folder() / _SUITE}"
+    near = here / cases_folder().name
+    if near.is_dir() and not near.samefile(cases_folder()):
+        return f"{what}; for the cases here: shakeout {verb} {near.name}"
+    cases = sorted(path.name for path in here.glob("*.yaml") if is_case(path))
+    return (
+        f"{what}; for the cases here: shakeout {verb} {' '.join(cases[:_NAMED])}" if cases else what
+    )
 
 
 def _guarded(args: argparse.Namespace, judge: Callable[[], int]) -> int:

@@ -332,6 +332,16 @@ SERVICES = [
 ]
 
 FAULTS = [
+    bad(
+        "a trigger under another key",
+        "faults: [{fault: model.truncate, §at: {request: 2}}]\n",
+        "unknown key 'at'; did you mean when\\?$",
+    ),
+    bad(
+        "a parameter beside its fault",
+        "faults: [{fault: model.truncate, §after_events: 2}]\n",
+        "goes under with: {after_events: 2}$",
+    ),
     bad("an unknown fault", "faults: [{fault: §model.trunkate}]\n", "did you mean model.truncate"),
     bad("no fault's name", "faults: [§{id: a}]\n", "lacks fault"),
     bad(
@@ -472,6 +482,22 @@ FAULTS = [
 ]
 
 EXPECTATIONS = [
+    bad(
+        "expectations under another key, told once",
+        "§expects: [{home: untouched}]\n"
+        "sabotage: [{name: s, breaks: [home], change: {path: a, content: b}}]\n",
+        "did you mean expect\\?$",
+    ),
+    bad(
+        "a sabotage of a case that expects nothing",
+        "sabotage: [{name: s, breaks: [§home], change: {path: a, content: b}}]\n",
+        "write what must hold under expect$",
+    ),
+    bad(
+        "a word of another tool",
+        "expect: [{output: {stream: stdout, §contains: x}}]\n",
+        "did you mean matches\\?$",
+    ),
     bad(
         "an unknown oracle",
         "expect: [{§hoem: untouched}]\n",

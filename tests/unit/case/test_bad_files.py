@@ -30,6 +30,22 @@ def test_a_bad_file_is_refused_at_its_place_with_what_to_write(bad: Bad, tmp_pat
         assert re.search(says, str(error)), str(error)
 
 
+@pytest.mark.parametrize(
+    ("written", "says"),
+    [
+        ("with: {code: 429}", "did you mean status: 429?"),
+        ("code: 429", "what the fault is made with goes under with: {status: 429}"),
+        ("status: 429", "what the fault is made with goes under with: {status: 429}"),
+    ],
+)
+def test_a_status_in_the_wrong_place_is_told_the_right_one(tmp_path: Path, written: str, says: str):
+    text = f"case: x\nsubject: codex\nfaults: [{{fault: model.status, {written}}}]\n"
+    with pytest.raises(CaseErrors) as caught:
+        load_case(write_case(tmp_path, text))
+
+    assert [error.hint for error in caught.value.errors] == [says]
+
+
 @pytest.mark.parametrize("bad", BAD, ids=lambda bad: bad.name)
 def test_without_the_c_library_the_same_files_are_refused(
     bad: Bad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
