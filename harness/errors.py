@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from harness.case.model import Where
 from verifiers.verdicts import Reason
 
 
@@ -31,11 +32,12 @@ class UsageError(ShakeoutError):
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """One thing that is missing: the reason, what it is, and what mends it."""
+    """One thing that is missing: the reason, what it is, what mends it, and what asks for it."""
 
     reason: Reason
     what: str
     remedy: str = ""
+    where: Where | None = None
 
     def __str__(self) -> str:
         return f"{self.what}; {self.remedy}" if self.remedy else self.what

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.case.expand import expand
-from harness.case.model import Case, Fault, Sabotage, Step, SubjectRef
+from harness.case.model import Case, Fault, Sabotage, Step, SubjectRef, Where
 from harness.errors import Lack
 from harness.faults.base import HandshakeFault
 from harness.faults.met import ATTEMPTS, WATCHED
@@ -192,7 +192,7 @@ def trials_of(
     found = subject.identify(ref, case)
     lacks = [*_subject_lacks(ref, found), *(removed.lacks if removed else ())]
     needed = needs(case)
-    probe, missing = choose(probes, selection.backend, needed)
+    probe, missing = choose(probes, selection.backend, needed, _asking(case))
     lacks += missing
     lacks += [_NEST_OR_ROOT] if {NEST, "user.root"} <= needed else []
     label = removed.label if removed else kind
@@ -260,6 +260,12 @@ def needs(case: Case) -> frozenset[str]:
     return frozenset(needed)
 
 
+def _asking(case: Case) -> Mapping[str, Where | None]:
+    """The first fault that asks for a capability, by the capability's name."""
+    asked = [(name, fault) for fault in case.faults for name in FAULTS[fault.fault].needs]
+    return {name: fault.where for name, fault in reversed(asked)}
+
+
 def shims_clock(case: Case) -> bool:
     """Whether the wall clock of this case is moved, at the start or by a fault."""
     return case.sandbox.clock.at is not None or any(_moves_clock(f) for f in case.faults)
@@ -285,12 +291,15 @@ def _as_root(step: Step) -> bool:
 
 
 def choose(
-    probes: Mapping[str, Probe], wanted: str, needed: frozenset[str]
+    probes: Mapping[str, Probe],
+    wanted: str,
+    needed: frozenset[str],
+    asking: Mapping[str, Where | None] | None = None,
 ) -> tuple[Probe | None, Sequence[Lack]]:
     """The backend to use, and what is missing with it.
 
     ``auto`` takes the first that has every needed capability, else the first available one,
-    whose gaps are then reported.
+    whose gaps are then reported, each with the place that asks for it.
     """
     first: Probe | None = None
     lacks = []
@@ -306,7 +315,10 @@ def choose(
             first = first or probe
     if first is None:
         return None, lacks
-    return first, [_missing(first, name) for name in sorted(needed - _available(first))]
+    return first, [
+        replace(_missing(first, name), where=(asking or {}).get(name))
+        for name in sorted(needed - _available(first))
+    ]
 
 
 def _available(probe: Probe) -> frozenset[str]:

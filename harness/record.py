@@ -10,6 +10,7 @@ from typing import Any
 from harness import __version__
 from harness.case.suite import Check
 from harness.code import code_digest
+from harness.evidence.conclusion import Asked
 from harness.evidence.documents import RunRecord, TrialRecord
 from harness.judge.exitcode import FailOn, judge_run
 from harness.judge.judging import Facts, Kind, TrialVerdict, Trouble, judge_trial
@@ -63,6 +64,7 @@ class Course:
         selected: number of cases.
         interrupted: whether the user stopped it.
         toothless: cases and sabotages that were to show teeth and cannot.
+        asked: what the run was to show.
     """
 
     run: str
@@ -71,6 +73,7 @@ class Course:
     selected: int
     interrupted: bool
     toothless: Sequence[str] = ()
+    asked: Asked = Asked.RUN
 
 
 def trial_records(
@@ -125,6 +128,7 @@ def run_record(
         interrupted=course.interrupted,
         fail_on=marks.fail_on,
         toothless=course.toothless,
+        asked=course.asked,
     )
 
 

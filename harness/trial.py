@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from harness import __version__
+from harness.case.model import Where
 from harness.code import code_digest
 from harness.errors import EvidenceLost, Interrupted, Lack, SabotageNotApplied, Unavailable
 from harness.evidence import store
@@ -55,9 +56,9 @@ class _Troubles:
     screen: Screen
     all: list[Trouble] = field(default_factory=list)
 
-    def add(self, reason: Reason, message: str) -> None:
+    def add(self, reason: Reason, message: str, where: Where | None = None) -> None:
         message = self.screen.text(message)[0]  # the subject may have had a part in the words
-        self.all.append(Trouble(reason, message))
+        self.all.append(Trouble(reason, message, where))
         with suppress(EvidenceLost):  # a trouble more than the one that is on record already
             self.journal.write("trouble", reason=reason.value, message=message)
 
@@ -68,7 +69,7 @@ class _Troubles:
             yield
         except Unavailable as error:
             for lack in error.lacks:
-                self.add(lack.reason, str(lack))
+                self.add(lack.reason, str(lack), lack.where)
         except Exception as error:  # noqa: BLE001 - each must become a verdict, ours too
             reason = _reason(error)
             self.add(reason, _words(error))

@@ -77,6 +77,7 @@ class Fault:
         until: when it heals; ``None``: at the end, or when ``times`` is used up.
         times: how many requests it hits (model and upstream); ``None`` is ``always``.
         params: validated against the injector's schema, defaults filled in.
+        where: its place in the case.
     """
 
     id: str
@@ -85,6 +86,7 @@ class Fault:
     until: Trigger | None = None
     times: int | None = 1
     params: Params = field(default_factory=dict)
+    where: Where | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,7 @@ def _fault(r: Reading, path: Keys, name: str, services: Collection[str]) -> Faul
         until=read_trigger(r, until, services) if r.get(until) else None,
         times=None if times == "always" else times or 1,
         params=_params(r, path, injector.schema),
+        where=r.doc.where((*path, "fault"), key=True),
     )
     if fault.until is not None and _no_later(fault.until, fault.when):
         message = "until comes no later than when, so the fault would never be in force"

@@ -23,6 +23,7 @@ from harness.commands.answers import printable
 from harness.commands.options import add_weighing, seed_of
 from harness.conclude import LOG, RUN, conclude
 from harness.errors import UsageError
+from harness.evidence.conclusion import Asked
 from harness.evidence.documents import Document, usage_document
 from harness.journal import Journal
 from harness.judge.exitcode import USAGE, FailOn
@@ -273,7 +274,8 @@ def do(
     records = trial_records(trials, tried, unwritten, seed, marks)
     toothless = teeth.toothless(records) if teeth else ()
     stopped = interrupt.event.is_set()
-    course = Course(name, seed, started, len(chosen.cases), stopped, toothless)
+    shows = Asked.TEETH if teeth else Asked.RUN
+    course = Course(name, seed, started, len(chosen.cases), stopped, toothless, shows)
     more = teeth.files if teeth else None
     return conclude(sealer, log, course, records, marks, more), folder
 

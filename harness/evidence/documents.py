@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from harness.case.model import Quarantine, Where
+from harness.evidence.conclusion import Asked, conclusion
 from harness.evidence.model import Evidence, FaultRecord, ModelRecord
 from harness.evidence.parts import known_form, quarantine_form, sabotage_form, where_form
 from harness.journal import NAME
@@ -103,6 +104,7 @@ class RunRecord:
         interrupted: whether the user stopped it.
         fail_on: what is to count as failed.
         toothless: cases and sabotages that were to show teeth and cannot.
+        asked: what the run was to show.
     """
 
     run: str
@@ -119,6 +121,7 @@ class RunRecord:
     interrupted: bool = False
     fail_on: Collection[FailOn] = ()
     toothless: Sequence[str] = ()
+    asked: Asked = Asked.RUN
 
 
 def verdict_document(
@@ -162,6 +165,8 @@ def run_document(record: RunRecord) -> Document:
     return {
         "schema": SCHEMA,
         "run": record.run,
+        "asked": record.asked.value,
+        "conclusion": conclusion(record.asked, run.exit, run.verdict, len(record.trials)),
         "exit": run.exit,
         "verdict": run.verdict.value,
         "reasons": list(run.reasons),
@@ -248,6 +253,7 @@ def _trial(trial: TrialRecord, weight: Verdict | None, *, flaky: bool) -> Docume
         "verdict": trial.judged.verdict.value,
         "reasons": list(trial.judged.reasons),
         "message": trial.judged.message,
+        "notes": list(trial.judged.notes),
         "known": known_form(trial.known),
         "quarantine": quarantine_form(trial.quarantine),
         "flaky": flaky,
@@ -257,6 +263,7 @@ def _trial(trial: TrialRecord, weight: Verdict | None, *, flaky: bool) -> Docume
         "seconds": None if trial.seconds is None else round(trial.seconds, 3),
         "dir": trial.dir,
         "where": where_form(trial.where),
+        "about": where_form(trial.judged.about),
         "replay": trial.replay.document() if trial.replay else None,
     }
 

@@ -28,6 +28,7 @@ def facts_of(
     return Facts(
         ran=evidence is not None,
         faults=evidence.faults if evidence else (),
+        declared=case.faults,
         stimulus=look(case.stimulus, evidence),
         expectations=[
             *look(case.expect, evidence),

@@ -14,7 +14,7 @@ import enum
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from harness.case.model import Expectation
+from harness.case.model import Expectation, Fault, Where
 from harness.evidence.model import FaultRecord
 from harness.oracles.base import Finding
 from harness.plural import plural
@@ -66,10 +66,15 @@ class Looked:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What a stage of the trial could not do: an unavailable or error reason, and words."""
+    """What a stage of the trial could not do: an unavailable or error reason, and words.
+
+    Attributes:
+        where: what of the case asks for it; ``None`` where that is no single place.
+    """
 
     reason: Reason
     message: str
+    where: Where | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,7 @@ class Facts:
     Attributes:
         ran: whether the subject was started; nothing else counts where it was not.
         faults: one record for each declared fault.
+        declared: the faults as the case has them.
         stimulus: findings on whether the provocation happened.
         expectations: the case's and the implied ones.
         left: steps of the script that were not played.
@@ -105,6 +111,7 @@ class Facts:
     kind: Kind = Kind.TRIAL
     aside: str = ""
     beyond: int = 0
+    declared: Sequence[Fault] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +141,8 @@ class TrialVerdict:
         expectations: on record, in the order of the facts.
         stimulus: likewise.
         attestable: whether a statement that it passed may be signed; never for sabotage.
+        about: the place in the case that the message is about; ``None``: no single one.
+        notes: what else is to be known, and decides nothing.
     """
 
     verdict: Verdict
@@ -142,6 +151,8 @@ class TrialVerdict:
     expectations: Sequence[Judged]
     stimulus: Sequence[Judged]
     attestable: bool
+    about: Where | None = None
+    notes: Sequence[str] = ()
 
     @property
     def broken(self) -> frozenset[str]:
@@ -162,6 +173,7 @@ class _Ground:
     verdict: Verdict
     reason: str
     sentence: str
+    where: Where | None = None
 
 
 def judge_trial(facts: Facts) -> TrialVerdict:
@@ -182,7 +194,18 @@ def judge_trial(facts: Facts) -> TrialVerdict:
         expectations=tuple(expectations),
         stimulus=tuple(stimulus),
         attestable=verdict is Verdict.PASSED and facts.kind is not Kind.SABOTAGE,
+        about=grounds[0].where if grounds else None,
+        notes=tuple(_notes(facts)),
     )
+
+
+def _notes(facts: Facts) -> Iterator[str]:
+    """Faults that hit, and less often than was asked for."""
+    asked = {fault.id: fault.times for fault in facts.declared}
+    for fault in facts.faults:
+        times = asked.get(fault.id)
+        if fault.landed and times is not None and fault.count < times:
+            yield f"the fault {fault.id} hit {fault.count} of {times}"
 
 
 def _withheld(looked: Looked, facts: Facts, obstacle: Reason | None) -> str | None:
@@ -240,7 +263,7 @@ def _standing(finding: Finding) -> tuple[Standing, str | None]:
 def _grounds(
     facts: Facts, stimulus: Sequence[Judged], expectations: Sequence[Judged]
 ) -> Iterator[_Ground]:
-    yield from (_trouble(trouble.reason, trouble.message) for trouble in facts.troubles)
+    yield from (_trouble(t.reason, t.message, t.where) for t in facts.troubles)
     if facts.sealed is False:
         why = f": {facts.unsealed}" if facts.unsealed else ""
         yield _trouble(Reason.NOT_SEALED, f"the evidence could not be sealed{why}")
@@ -260,11 +283,13 @@ def _grounds(
 def _grounds_of_the_run(facts: Facts, stimulus: Sequence[Judged]) -> Iterator[_Ground]:
     if facts.ended_by == "lost":
         yield _trouble(Reason.SANDBOX_LOST, "the sandbox was lost")
+    places = {fault.id: fault.where for fault in facts.declared}
     for fault in facts.faults:
         if not fault.landed:
             name = fault.id if fault.id == fault.fault else f"{fault.id} ({fault.fault})"
             how = "did not land" if fault.armed else "was never armed"
-            yield _trouble(Reason.FAULT_NOT_DELIVERED, f"the fault {name} {how}: {fault.proof}")
+            sentence = f"the fault {name} {how}: {fault.proof}"
+            yield _trouble(Reason.FAULT_NOT_DELIVERED, sentence, places.get(fault.id))
     for judged in stimulus:
         yield from _ground_of_stimulus(judged)
     if facts.left > 0 and not facts.leftover:
@@ -278,22 +303,23 @@ def _ground_of_stimulus(judged: Judged) -> Iterator[_Ground]:
     yield _trouble(
         Reason.NOT_PROVOKED,
         f"the stimulus {judged.expectation.id} did not happen: {judged.seen}",
+        judged.expectation.where,
     )
     if judged.standing is not Standing.FAILED:
         yield from _ground_of(judged)
 
 
 def _ground_of(judged: Judged) -> Iterator[_Ground]:
-    name = judged.expectation.id
+    name, where = judged.expectation.id, judged.expectation.where
     if judged.standing is Standing.FAILED:
         sentence = f"{name}: expected {judged.expected}; saw {judged.seen}"
-        yield _Ground(Verdict.FAILED, broke(name), sentence)
+        yield _Ground(Verdict.FAILED, broke(name), sentence, where)
     elif judged.reason is not None and judged.standing is not Standing.NOT_JUDGED:
-        yield _trouble(Reason(judged.reason), f"{name}: {judged.seen}")
+        yield _trouble(Reason(judged.reason), f"{name}: {judged.seen}", where)
 
 
-def _trouble(reason: Reason, sentence: str) -> _Ground:
-    return _Ground(reason.verdict, str(reason), sentence)
+def _trouble(reason: Reason, sentence: str, where: Where | None = None) -> _Ground:
+    return _Ground(reason.verdict, str(reason), sentence, where)
 
 
 def _sentence(grounds: Sequence[_Ground], facts: Facts) -> str:

@@ -79,8 +79,8 @@ def _test(trial: Document) -> Document:
     }
     if trial["broke"]:
         made["trace"] = "\n".join(details(trial))
-    if trial["where"]:
-        made |= {"filePath": plain(trial["where"]["file"]), "line": trial["where"]["line"]}
+    if where := trial["about"] or trial["where"]:
+        made |= {"filePath": plain(where["file"]), "line": where["line"]}
     return made
 
 

@@ -80,8 +80,8 @@ def _notification(notice: Notice, reasons: list[str]) -> Document:
         "level": "note" if notice.accepted else "error",
         "message": {"text": _unlinked(text)},
     }
-    if trial and trial["where"]:
-        made["locations"] = [_location(trial["where"], trial)]
+    if trial and (where := trial["about"] or trial["where"]):
+        made["locations"] = [_location(where, trial)]
     return made
 
 

@@ -96,6 +96,8 @@ def _block(trial: Document) -> Text:
     text = plain(f"{trial['verdict']:<{_VERDICT}} ", STYLES[trial["verdict"]])
     text.append_text(plain(trial["dir"] or trial["id"]))
     if trial["verdict"] == trial["weighs"] == "passed":
+        for note in trial["notes"]:
+            text.append("\n    ").append_text(plain(note, "cyan"))
         return text
     for line in (*_why(trial).split("\n"), _facts(trial)):
         text.append("\n    ").append_text(line)
@@ -104,7 +106,8 @@ def _block(trial: Document) -> Text:
 
 def _facts(trial: Document) -> Text:
     """What else is to be known of a trial that did not pass, in a line."""
-    place = next((one["where"] for one in trial["broke"] if one["where"]), trial["where"])
+    place = next((one["where"] for one in trial["broke"] if one["where"]), None)
+    place = place or trial["about"] or trial["where"]
     facts = [*trial["reasons"], _subject(trial["subject"]), _sandbox(trial["sandbox"])]
     facts += [f"{place['file']}:{place['line']}:{place['column']}"] if place else []
     return plain("; ".join(fact for fact in facts if fact != _NONE), "dim")
@@ -162,7 +165,7 @@ def _marks(trial: Document) -> list[str]:
     because = "; ".join(entry["because"] for entry in known["entries"]) if known else ""
     marks = [f"{known['mark']}: {because}"] if known else []
     marks += [f"quarantine to {trial['quarantine']['until']}"] if trial["quarantine"] else []
-    return marks + (["flaky"] if trial["flaky"] else [])
+    return [*marks, *(["flaky"] if trial["flaky"] else []), *trial["notes"]]
 
 
 def summary(run: Document, suite: OfSuite | None = None) -> list[Text]:
@@ -187,7 +190,7 @@ def summary(run: Document, suite: OfSuite | None = None) -> list[Text]:
 
 def _conclusion(run: Document) -> str:
     if run["exit"] == 0 and run["verdict"] == "failed":
-        return "exit code 0: nothing failed but known defects, sabotages, and what is in quarantine"
+        return f"exit code 0: {run['conclusion']}"
     return f"verdict {run['verdict']}, exit code {run['exit']}"
 
 

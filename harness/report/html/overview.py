@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from harness.evidence.conclusion import Asked
 from harness.report.html.links import anchor
 from harness.report.html.text import cut
 
@@ -15,14 +16,14 @@ Document = Mapping[str, Any]
 _VERDICTS = ("failed", "timed_out", "error", "unavailable", "passed")
 _MARKS = ("known", "quarantined", "flaky")
 _RANK = {"failed": 0, "timed_out": 1, "error": 2, "unavailable": 3, None: 4, "passed": 5}
-_EXITS = {
-    0: "everything that counts passed",
-    1: "something failed or timed out",
-    3: "something could not be tried or observed, and nothing is worse",
-    4: "the harness or the place broke, or the evidence could not be sealed",
-    130: "interrupted; the evidence so far is here",
+#: Of a run for teeth, by its exit code: what it came to, and as which verdict that is shown.
+_TEETH = {
+    0: ("teeth shown", "passed"),
+    1: ("teeth not shown", "failed"),
+    3: ("teeth unknown", "unavailable"),
+    4: ("error", "error"),
+    130: ("interrupted", "error"),
 }
-_SET_ASIDE = "nothing failed but known defects, sabotages, and what is in quarantine"
 _FIRST = 8
 _FOUND_BY = 400
 _NO_VERSION = "0"
@@ -97,7 +98,8 @@ class Overview:
 
     Attributes:
         run: ``run.json``.
-        conclusion: what its exit code means.
+        heading: what it came to, in a word or two.
+        tone: the verdict as which that is shown.
         seconds: how long it took; ``None`` where its times make no sense.
         counts: of each verdict and mark that there is: its name and number.
         looks: what to look at first.
@@ -105,7 +107,8 @@ class Overview:
     """
 
     run: Document
-    conclusion: str
+    heading: str
+    tone: str
     seconds: float | None
     counts: Sequence[tuple[str, int]]
     columns: Sequence[Column]
@@ -129,9 +132,11 @@ def overview(run: Document, title_of: Callable[[Document], str]) -> Overview:
     columns, rows = _matrix(trials, tiles, titles)
     looks, unlooked = _looks(trials, tiles, titles)
     counts = run["counts"]
+    heading, tone = _heading(run)
     return Overview(
         run=run,
-        conclusion=_conclusion(run),
+        heading=heading,
+        tone=tone,
         seconds=_seconds(run),
         counts=[(name, counts[name]) for name in (*_VERDICTS, *_MARKS) if counts[name]],
         columns=columns,
@@ -237,12 +242,11 @@ def _looks(
     return looks, sum(len(group) for group in groups[_FIRST:])
 
 
-def _conclusion(run: Document) -> str:
-    if run["exit"] == 0 and run["verdict"] == "failed":
-        return _SET_ASIDE
-    if not run["trials"]:
-        return "nothing was selected"
-    return _EXITS.get(run["exit"], "")
+def _heading(run: Document) -> tuple[str, str]:
+    """The verdict, but of a run for teeth, whose sabotages have to fail: whether they did."""
+    if run["asked"] == Asked.TEETH:
+        return _TEETH[run["exit"]]
+    return run["verdict"].replace("_", " "), run["verdict"]
 
 
 def _seconds(run: Document) -> float | None:

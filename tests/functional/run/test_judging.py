@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 LIAR = """\
 subject:
   command: [sh, -c, "rm -rf ~/precious; echo Nothing was deleted.; exit 0"]
@@ -145,3 +147,15 @@ def test_requests_that_were_sent_in_the_last_moment_are_on_record(verdict_of):
     )
 
     assert (code, trial["verdict"], trial["message"]) == (0, "passed", "1 expectation held")
+
+
+def test_a_fault_that_hit_less_often_than_asked_for_is_told(shakeout):
+    shakeout("new", "first")
+    first = shakeout.folder / "first.yaml"
+    first.write_text(first.read_text().replace("times: 1}", "times: 9}"))
+
+    ran = shakeout("run", first, "--out", "run")
+
+    run = json.loads((shakeout.folder / "run" / "run.json").read_text())
+    assert [trial["notes"] for trial in run["trials"]] == [["the fault model.status hit 2 of 9"]]
+    assert "the fault model.status hit 2 of 9" in ran.out

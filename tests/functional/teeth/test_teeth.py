@@ -44,6 +44,9 @@ def test_each_kind_of_sabotage_is_applied_and_caught_by_exactly_what_it_names(be
     assert [each["verdict"] for each in teeth["cases"]] == ["passed", "passed"]
     assert (ended.code, teeth["toothless"]) == (0, [])
     assert "teeth shown by 8 of 8 sabotages" in ended.out
+    assert (bench.run["asked"], bench.run["verdict"]) == ("teeth", "failed")
+    assert bench.run["conclusion"].startswith("every sabotage broke exactly what it names")
+    assert "<title>teeth shown " in (bench.folder / "out" / "report.html").read_text()
 
 
 def test_a_sabotaged_trial_is_told_from_the_clean_one_by_its_digest_and_its_journal(bench: Bench):

@@ -13,6 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
 from harness.evidence import forms
+from harness.evidence.conclusion import Asked, conclusion
 from harness.evidence.documents import run_document, usage_document, verdict_document
 from harness.journal import NAME, Journal, read_journal
 from harness.judge.exitcode import FailOn
@@ -23,7 +24,7 @@ from harness.report.table import OfSuite, print_run
 from tests.unit.evidence import records
 from tests.unit.evidence.records import run
 from tests.unit.evidence.test_store import FULL
-from verifiers.verdicts import Reason
+from verifiers.verdicts import Reason, Verdict
 
 TOP = Path(__file__).parents[3]
 GOLDEN = TOP / "tests" / "golden"
@@ -254,7 +255,8 @@ def test_a_narrow_terminal_breaks_no_id_up():
 
 def test_a_run_with_known_defects_alone_says_so():
     only_known = [t for t in RUN["trials"] if t["known"] and t["known"]["mark"] == "known"]
-    run = {**RUN, "trials": only_known, "exit": 0, "verdict": "failed"}
+    words = conclusion(Asked.RUN, 0, Verdict.FAILED, len(only_known))
+    run = {**RUN, "trials": only_known, "exit": 0, "verdict": "failed", "conclusion": words}
 
     assert "nothing failed but known defects" in table(run)
 

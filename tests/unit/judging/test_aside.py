@@ -12,7 +12,7 @@ from harness.judge.facts import facts_of
 from harness.judge.judging import Kind, judge_trial
 from tests.unit.oracles.making import ran
 
-CASE: Any = SimpleNamespace(secrets=(), stimulus=(), expect=(), leftover=False)
+CASE: Any = SimpleNamespace(faults=(), secrets=(), stimulus=(), expect=(), leftover=False)
 MISSED = FaultRecord("cut", "network.cut", armed=True, landed=False, count=0, proof="nobody came")
 
 

@@ -37,6 +37,8 @@ def trial(name: str, **more: Any) -> Document:
         "seconds": 0.25,
         "dir": f"trials/{name}",
         "where": None,
+        "about": None,
+        "notes": [],
         **more,
     }
 
@@ -48,6 +50,8 @@ def run(*trials: Document, **more: Any) -> Document:
     return {
         "schema": 1,
         "run": "20310203t040506z-0a1b2c",
+        "asked": "run",
+        "conclusion": "something failed or timed out",
         "exit": 0 if set(verdicts) == {"passed"} else 1,
         "verdict": next((v for v in verdicts if v != "passed"), "passed"),
         "reasons": [],

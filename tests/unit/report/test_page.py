@@ -151,6 +151,34 @@ def test_the_head_says_what_the_run_came_to(tmp_path: Path):
     assert page.all("title")[0].text.startswith("failed")
 
 
+@pytest.mark.parametrize(
+    ("code", "words", "tone"),
+    [
+        (0, "teeth shown", "passed"),
+        (1, "teeth not shown", "failed"),
+        (3, "teeth unknown", "unavailable"),
+        (4, "error", "error"),
+        (130, "interrupted", "error"),
+    ],
+)
+def test_a_run_for_teeth_is_headed_by_whether_they_were_shown(
+    tmp_path: Path, code: int, words: str, tone: str
+):
+    caught = trial("a", kind="sabotage", verdict="failed", weighs="passed")
+    page = written(tmp_path, run(caught, asked="teeth", exit=code, conclusion="so it was"))
+
+    head = next(e for e in page.all("header") if "top" in e.attributes["class"])
+    assert f"tone-{tone}" in head.attributes["class"]
+    assert f"{words} so it was" in head.words
+    assert page.all("title")[0].text.startswith(words)
+
+
+def test_what_decides_nothing_is_told_of_a_trial(tmp_path: Path):
+    page = written(tmp_path, run(trial("a", notes=["the fault <b>f</b> hit 4 of 9"])))
+
+    assert "the fault <b>f</b> hit 4 of 9" in part(page, "a").text
+
+
 def test_a_sealed_run_says_so(tmp_path: Path):
     page = written(tmp_path, run(trial("a"), sealed=True))
     facts = [e.words for e in page.all("dl")]
