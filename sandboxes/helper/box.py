@@ -201,11 +201,17 @@ class Box:
             why = os.strerror(code) if code > 0 else f"signal {-code}"
             raise Failed(f"it could not be done among the mounts of the sandbox: {why}")
 
+    def let_die(self) -> None:
+        """With everything killed: let go of what a freezer of version 1 holds back from dying."""
+        has_freezer = "freezer" in self.ground.site.provides
+        if self.frozen and self.group and has_freezer and not self.group.unified_freezer:
+            self.group.freeze(on=False, timeout=FREEZE_SECONDS)
+        self.frozen = False
+
     def remove(self) -> list[str]:
         """End everything; gives what could not be removed."""
         self.pid1.end()
-        if self.frozen and self.group and not self.group.unified_freezer:
-            self.group.freeze(on=False, timeout=FREEZE_SECONDS)
+        self.let_die()
         with contextlib.suppress(ChildProcessError):
             os.waitpid(self.pid1.pid, 0)
         if self.watcher is not None:

@@ -27,7 +27,7 @@ def build(spec: dict[str, Any], uid: int) -> None:
     for path in (UPPER, work):
         os.mkdir(path, 0o755)
     layers = f"lowerdir={stage.IMAGE},upperdir={UPPER},workdir={work}"
-    kernel.mount("overlay", stage.ROOT, "overlay", kernel.NOSUID | kernel.NODEV, layers)
+    mounts.mount_overlay(layers, stage.ROOT)
     devices.make(stage.DEV)
     with opened(stage.ROOT) as root:
         furnish(root, spec, uid)

@@ -293,6 +293,11 @@ def packet_filter(code: bytes) -> tuple[bytes, object]:
     return bytes(_Filter(len(code) // 8, ctypes.addressof(buffer))), buffer
 
 
+def give(fd: int, owner: int) -> None:
+    """Give what a descriptor is of to a user, also where it is only pointed at."""
+    check(_libc.fchownat(fd, b"", owner, owner, _AT_EMPTY_PATH), "give away")
+
+
 def rename_to_free(folder: int, name: bytes, to_folder: int, to: bytes) -> None:
     """Rename, unless something has the new name already (``FileExistsError``)."""
     check(

@@ -32,6 +32,8 @@ from sandboxes.helper.stage import (
     write,
 )
 
+#: For an upper layer that holds whole files and folders, whatever is usual on a machine.
+_WHOLE = ",redirect_dir=off,metacopy=off"
 _PROC_FLAGS = kernel.NOSUID | kernel.NODEV | kernel.NOEXEC
 _CLOSED = ("/proc/", "/sys/", "/dev/")
 
@@ -62,7 +64,13 @@ def mount_overlays() -> None:
     """Put the writable layers over the skeleton and over ``/usr``."""
     for lower, name, target in ((SKELETON, "root", ROOT), ("/usr", "usr", USR)):
         layers = f"lowerdir={lower},upperdir={BOX}/{name}-upper,workdir={BOX}/{name}-work"
-        kernel.mount("overlay", target, "overlay", kernel.NOSUID | kernel.NODEV, layers)
+        mount_overlay(layers, target)
+
+
+def mount_overlay(layers: str, target: str) -> None:
+    """Mount an overlay that takes changes, and what its upper layer holds is all of them."""
+    options = layers if plain.is_plain() else layers + _WHOLE
+    kernel.mount("overlay", target, "overlay", kernel.NOSUID | kernel.NODEV, options)
 
 
 def fill(spec: dict[str, Any], *, overlay: bool) -> None:

@@ -71,9 +71,7 @@ def _freeze(box: Box, request: wire.Message) -> Answer:
 
 def _kill(box: Box, _: wire.Message) -> Answer:
     box.ask_init({"op": "kill", "timeout": 0})
-    if box.frozen and box.group and not box.group.unified_freezer:
-        box.group.freeze(on=False, timeout=FREEZE_SECONDS)  # version 1 holds the dying back
-    box.frozen = False
+    box.let_die()
     if not box.ask_init({"op": "kill", "timeout": KILL_SECONDS})["gone"]:
         raise Failed(f"not every process ended within {KILL_SECONDS:g} s of SIGKILL")
     return DONE

@@ -19,6 +19,9 @@ _PIECE = 3000  # bytes of a path for one call; the kernel's limit is 4096
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
+_REPLACED = "{!r} was replaced while it was made"
+
+
 class Refused(Exception):
     """A path that would lead out of its root, or that is malformed."""
 
@@ -82,7 +85,7 @@ def make_folders(root: int, names: list[bytes], owner: int) -> None:
         for name in names:
             with contextlib.suppress(FileExistsError):
                 os.mkdir(name, 0o755, dir_fd=fd)
-                os.chown(name, owner, owner, dir_fd=fd, follow_symlinks=False)
+                _give_folder(fd, name, owner)
             inner = kernel.open_beneath(fd, name, _FOLDER)
             os.close(fd)
             fd = inner
@@ -108,7 +111,7 @@ def plant(root: int, item: dict[str, Any], content: bytes, owner: int) -> None:
         temporary = b".planting-" + os.urandom(8).hex().encode()
         if item["kind"] == "link":
             os.symlink(os.fsencode(item["target"]), temporary, dir_fd=at.fd)
-            os.chown(temporary, owner, owner, dir_fd=at.fd, follow_symlinks=False)
+            _give_link(at.fd, temporary, owner)
         else:
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
             fd = os.open(temporary, flags, 0o600, dir_fd=at.fd)
@@ -124,6 +127,38 @@ def plant(root: int, item: dict[str, Any], content: bytes, owner: int) -> None:
         except OSError:
             os.unlink(temporary, dir_fd=at.fd)
             raise
+
+
+def _give_folder(folder: int, name: bytes, owner: int) -> None:
+    """Give away a folder that has just been made.
+
+    Whoever owns the one around it may have put another in its place meanwhile, which is not
+    given away, unless there is nothing in it to have.
+    """
+    try:
+        fd = kernel.open_beneath(folder, name, _FOLDER)
+    except OSError as error:
+        raise Refused(_REPLACED.format(os.fsdecode(name))) from error
+    try:
+        if os.listdir(fd):
+            raise Refused(_REPLACED.format(os.fsdecode(name)))
+        os.fchown(fd, owner, owner)
+    finally:
+        os.close(fd)
+
+
+def _give_link(folder: int, name: bytes, owner: int) -> None:
+    """Likewise a link."""
+    if plain.is_plain():  # what is only pointed at cannot be given away there
+        os.chown(name, owner, owner, dir_fd=folder, follow_symlinks=False)
+        return
+    fd = kernel.open_beneath(folder, name, os.O_PATH | os.O_NOFOLLOW)
+    try:
+        if not stat.S_ISLNK(os.fstat(fd).st_mode):
+            raise Refused(_REPLACED.format(os.fsdecode(name)))
+        kernel.give(fd, owner)
+    finally:
+        os.close(fd)
 
 
 def _write(fd: int, content: bytes) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sandboxes.base import ROOT, Kind, Root
+from sandboxes.base import AGENT, ROOT, Kind, Root
 
 pytestmark = pytest.mark.needs("files.system")
 
@@ -99,3 +99,42 @@ def test_the_host_is_untouched(room):
     assert Path("/usr/bin/env").exists()
     assert not Path("/etc/shakeout-decoy").exists()
     assert not Path("/usr/shakeout-decoy").exists()
+
+
+#: Whatever could mark a path in an overlay as removed, hidden, or somebody else's.
+MARKS = """
+import contextlib, os, stat
+for path in ("/etc/profile", "/etc/ssl", "/usr/bin/env", "/home/agent", "/tmp"):
+    for name in ("whiteout", "opaque", "redirect", "metacopy", "origin"):
+        for space in ("trusted", "user"):
+            with contextlib.suppress(OSError):
+                os.setxattr(path, f"{space}.overlay.{name}", b"y")
+for path in ("/etc/cron", "/usr/bin/tool", "/tmp/there", "/home/agent/there"):
+    with contextlib.suppress(OSError):
+        os.mknod(path, stat.S_IFCHR | 0o600, os.makedev(0, 0))
+"""
+
+
+@pytest.mark.parametrize("user", [AGENT, ROOT])
+def test_no_mark_of_an_overlay_hides_what_was_done(room, user):
+    room.run("python3", "-c", MARKS, user=user)
+    room.ok("rm /usr/bin/env; echo x >> /etc/profile; rm /etc/ssl/openssl.cnf", user=ROOT)
+    room.run("python3", "-c", MARKS, user=user)
+
+    listing = room.sandbox.listing()
+    found = {change.path: change for change in listing.system}
+    assert found["/usr/bin/env"].after is None
+    assert found["/etc/ssl/openssl.cnf"].after is None
+    assert found["/etc/profile"].before.size + 2 == found["/etc/profile"].after.size
+    made = {"/tmp/there": found.get("/tmp/there"), "~/there": listing.home.get("there")}
+    for path, inside in (("/tmp/there", "/tmp/there"), ("~/there", "/home/agent/there")):
+        is_there = room.run("test", "-e", inside, user=ROOT).code == 0
+        assert (made[path] is not None) is is_there, path
+
+
+def test_a_folder_that_was_moved_is_listed_with_all_that_is_in_it(room):
+    room.ok("mv /etc/ssl /etc/moved", user=ROOT)
+
+    found = changes(room)
+    assert found["/etc/ssl"].after is None
+    assert found["/etc/moved/openssl.cnf"].after.kind is Kind.FILE
