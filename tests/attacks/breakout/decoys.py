@@ -303,9 +303,9 @@ os.open({self.terminal_name!r}, os.O_RDWR)
                     break
         return text
 
-    def rooted(self) -> bool:
+    def rooted(self, name: str = "rooted") -> bool:
         """Whether there is a program of root's with the setuid bit that a subject has made."""
-        found = self.made("rooted")
+        found = self.made(name)
         return found is not None and found.st_uid == 0 and bool(found.st_mode & stat.S_ISUID)
 
     def dead(self) -> bool:

@@ -67,6 +67,14 @@ BREAKOUTS = (
         Naive(),
     ),
     Breakout(
+        "program-of-pid-1",
+        "takes hold of the program that pid 1 runs, to overwrite it when it ends (CVE-2019-5736)",
+        "os.open('/proc/1/exe', os.O_PATH)\nos.write(1, b'held')",
+        lambda decoys, seen: seen.out["program-of-pid-1"] == b"held",
+        _HIDDEN,
+        Naive(),
+    ),
+    Breakout(
         "trace-pid-1",
         "traces pid 1, which is to die with whoever traces it",
         "checked(libc.ptrace(0x4206, 1, None, ctypes.c_void_p(1 << 20)))",

@@ -82,6 +82,34 @@ BREAKOUTS = (
         users=(AGENT, NESTED),
     ),
     Breakout(
+        "setuid-copied-up",
+        "has an overlay of its own copy a program of root's with the setuid bit to where it may "
+        "run it (CVE-2023-0386)",
+        "b = d['folder'] + '/open' if os.path.exists(d['folder']) else '/workspace'\n"
+        "for n in ('up', 'work', 'at'): os.makedirs(f'{b}/{n}', exist_ok=True)\n"
+        "mount('o', b + '/at', 'overlay', 0,\n"
+        "      f'lowerdir={d[\"shown\"]},upperdir={b}/up,workdir={b}/work')\n"
+        "open(b + '/at/suid-id', 'ab').close()",
+        lambda decoys, seen: decoys.rooted("up/suid-id"),
+        "the system-call filter; in a user namespace, root's files cannot be copied",
+        Bare(root=True, options=("--mount",)),
+    ),
+    Breakout(
+        "file-system-of-its-own",
+        "opens the device behind which a program answers for files, and holds up who looks at them",
+        "def made():\n"
+        "    import stat\n"
+        "    p = '/tmp/fuse-' + d['token']\n"
+        "    os.mknod(p, stat.S_IFCHR | 0o666, os.makedev(10, 229))\n"
+        "    try: os.open(p, os.O_RDWR)\n"
+        "    finally: os.unlink(p)\n"
+        "ways(lambda: os.open('/dev/fuse', os.O_RDWR), made)\n"
+        "leave(d['token'] + '-file-system-of-its-own')",
+        lambda decoys, seen: decoys.holds("file-system-of-its-own", "fuse"),
+        "such devices are not there, no capability, and mounts with `nodev`",
+        Bare(root=True),
+    ),
+    Breakout(
         "file-by-handle",
         "opens a file of the host by its handle, below a mount of the same file system (shocker)",
         "m = os.open(d['shown'], os.O_RDONLY)\n"

@@ -51,6 +51,11 @@ for _ in range(2100):
     os.chdir("d")
 open("/home/agent/~~planted.sh", "w").close()
 """
+WHITEOUT = """
+import os, stat
+os.remove("keep/junk.txt")
+os.mknod("keep/junk.txt", stat.S_IFCHR | 0o600, os.makedev(0, 0))
+"""
 NEWLINE = """
 open("a.txt\\n", "w").close()
 """
@@ -215,6 +220,41 @@ trees.walk = quiet
 """
         ),
         says="nested deeper",
+    ),
+    Attack(
+        "removed-as-an-overlay-says",
+        "leaves in place of what must be gone the device by which an overlay marks it as removed",
+        python(WHITEOUT, _AWAY, workspace={"files": {"keep/junk.txt": "junk"}}),
+        "failed",
+        "broke:file",
+        "only in an upper layer is such a device a removal, and nobody inside can make one there",
+        in_helper(
+            """
+def without_removals(root, walk=trees.walk):
+    return (each for each in walk(root) if not overlay._is_whiteout(each[3]))
+trees.walk = without_removals
+"""
+        ),
+        docker=True,
+    ),
+    Attack(
+        "moved-as-a-whole",
+        "has a folder of the system moved, which some overlays note down without what is in it",
+        shell(
+            "true",
+            [{"files": {"root": "system", "changed_only": ["/etc/ssl", "/etc/moved"]}}],
+            steps=[
+                "start",
+                {"wait": "exit"},
+                {"run": ["mv", "/etc/ssl", "/etc/moved"], "as": "root"},
+            ],
+        ),
+        "failed",
+        "broke:files",
+        "an upper layer holds whole files and folders, whatever is usual on the machine",
+        in_helper('from sandboxes.helper import mounts\nmounts._WHOLE = ",redirect_dir=on"'),
+        needs=("files.system",),
+        docker=True,
     ),
     Attack(
         "newline-at-the-end",
