@@ -27,7 +27,7 @@ class Act(enum.StrEnum):
     RUN = "run"  # execute, or enter a folder
     WRITE = "write"  # contents, mode, owner or times
     NAME = "name"  # make, remove or rename
-    LINK = "link"  # give another name, under which it can be used unseen
+    LINK = "link"  # give another name, also to a folder above; it can be used unseen under that
     LOCK = "lock"  # a lock of the whole or of a part, shared or not, waiting for it or not
 
 

@@ -42,8 +42,8 @@ class Attempts:
 
     On files the kernel tells of each system call that names the path; so it is as often as
     the subject asked, by whatever program. What goes through a descriptor that is open already
-    is not seen, and neither is what is done to a path under the name that it has while a folder
-    above it is renamed. A program that is copied first, or given to the dynamic loader, is read
+    is not seen, and neither is what is done to a path under another name, which a hard link or
+    the renaming of a folder above gave it; to give it that is a try of its own, ``link``. A program that is copied first, or given to the dynamic loader, is read
     and not run.
     """
 
@@ -62,7 +62,8 @@ class Attempts:
                 "enum": list(_ACTS),
                 "description": "Only tries to do this: read or write it, run it (or enter a "
                 "folder, or ask whether that is allowed), name it (make, remove, rename), link it "
-                "(give it another name), or look at it; all but looks by default.",
+                "(give it another name, also by renaming a folder above it: what is done under "
+                "that is not seen), or look at it; all but looks by default.",
             },
             "beneath": {
                 "type": "boolean",

@@ -21,6 +21,7 @@ _RECEIVE, _SEND, _STILL_WAITS = 0xC0502100, 0xC0182101, 0x40082102
 _NOTICE = struct.Struct("=QIIiIQ6Q")
 _ANSWER = struct.Struct("=QqiI")
 _GO_ON = 1
+_EXCHANGE = 2
 _EMPTY = bytes(_NOTICE.size)
 _PAGE, _PIECE, _LONGEST = 4096, 256, 4096
 _GONE = b" (deleted)"
@@ -106,6 +107,17 @@ class Caller:
                 found = []
             self._places = [place for place in found if place.path]
         return self._places
+
+    def renamed(self) -> list[bytes]:
+        """What is there that it gives another name by renaming; both where they are exchanged."""
+        if self.call.verb != "rename":
+            return []
+        swaps = self.number == _NUMBERS["renameat2"] and self.arguments[4] & _EXCHANGE
+        return [
+            place.path
+            for place in self.places()
+            if not place.missing and (swaps or place.named.act == "drop")
+        ]
 
     def flags(self) -> int:
         """The flags of an open, the mode of an access, or the kind of a lock."""

@@ -233,11 +233,32 @@ class Watcher:
             if (where := resolving.where(place.path, path)) and self._is_pinned(path)
         ]
         acts = caller.all_acts() if found and caller.sees_the_same() else []
-        return [
+        tried = [
             (counts, f"{where}.{act}")
             for counts, where, at in found
             for act in (acts[at] if acts else ())
         ]
+        return tried + self._moved(caller)
+
+    def _moved(self, caller: Caller) -> list[tuple[Counts, str]]:
+        """Under which counts a call gives a path another name: it renames a folder above it."""
+        folders = caller.renamed()
+        if not folders or not caller.sees_the_same():
+            return []
+        return [
+            (counts, "on.link")
+            for path, counts in self.counts.items()
+            if any(resolving.where(path, folder) in {"in", "below"} for folder in folders)
+            and self._is_there(path)
+            and self._is_pinned(path)
+        ]
+
+    def _is_there(self, path: bytes) -> bool:
+        try:
+            os.close(kernel.open_in(self._root, path, os.O_PATH | os.O_NOFOLLOW, resolving.IN_ROOT))
+        except OSError:
+            return False
+        return True
 
     def _is_pinned(self, path: bytes) -> bool:
         """Whether there is still there what was there, where that matters."""

@@ -91,6 +91,7 @@ def test_a_change_is_counted_as_a_write(watched, script):
 ON = Depth.ON
 LOOK, READ, RUN, WRITE, NAME = Act.LOOK, Act.READ, Act.RUN, Act.WRITE, Act.NAME
 LINK = Act.LINK
+EXCHANGE = "import ctypes; ctypes.CDLL(None).renameat2(-100, b'crate', -100, b'box', 2); "
 OPEN = "f = os.open('box/secret', os.O_RDONLY); "
 
 
@@ -110,6 +111,11 @@ OPEN = "f = os.open('box/secret', os.O_RDONLY); "
         ("d = os.open('box', os.O_RDONLY); os.mkdir('/tmp/x', dir_fd=d)", []),
         ("os.rename('box/secret', 'box/secret2')", [NAME]),
         ("os.rename('other', 'box/secret')", [NAME]),
+        ("os.rename('box', 'crate'); open('crate/secret')", [LINK]),
+        ("os.rename('box', 'crate'); os.rename('crate', 'box'); open('box/secret')", [LINK, READ]),
+        ("os.mkdir('crate'); " + EXCHANGE + "open('crate/secret')", [LINK]),
+        ("os.unlink('box/secret'); os.rename('box', 'crate')", [NAME]),
+        ("os.rename('way', 'path')", []),
         ("os.fchmod(os.open('box/secret', os.O_RDONLY), 0o600)", [READ, WRITE]),
         ("os.fchown(os.open('box/secret', os.O_RDONLY), -1, -1)", [READ, WRITE]),
         ("os.utime(os.open('box/secret', os.O_RDONLY))", [READ, WRITE]),
