@@ -80,6 +80,9 @@ class RecoverySettings(_Part):
         deadline: seconds for a retry, all waits included; at most 60.
         answer_within: seconds after which silence is a no.
         in_chats: act in chats too, and not in projects alone.
+        aliases: paths in the workspace that may be meant by other ones.
+        protected: globs of paths that are not written while a failure waits for a person, beside
+            those of git, keys and databases.
     """
 
     observe: bool = False
@@ -92,6 +95,8 @@ class RecoverySettings(_Part):
     deadline: float = Field(default=60, gt=0, le=60)
     answer_within: float = Field(default=86_400, gt=0)
     in_chats: bool = False
+    aliases: Mapping[str, str] = Field(default_factory=dict)
+    protected: tuple[str, ...] = ()
 
     @field_validator("zone")
     @classmethod

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import (
     JSON,
     BigInteger,
+    Boolean,
     Column,
     Index,
     Integer,
@@ -80,17 +81,9 @@ FAILURES = Table(
     Column("evidence", JSON, nullable=False),
 )
 
-#: What has been reserved or spent within a scope; one row each, changed by one statement.
-BUDGETS = Table(
-    "budgets",
-    METADATA,
-    Column("scope", String(16), primary_key=True),
-    Column("name", String(128), primary_key=True),
-    Column("attempts", Integer, nullable=False),
-    Column("micro_usd", BigInteger, nullable=False),
-)
-
-#: The ledger: each attempt, ``reserved`` before it runs and ``settled`` or ``released`` after.
+#: The ledger: each attempt, ``reserved`` before it runs; ``settled`` after it, ``released`` where it
+#: was not made after all, and ``lost`` where the daemon ended in between. All but what was released
+#: counts as spent.
 ATTEMPTS = Table(
     "attempts",
     METADATA,
@@ -107,10 +100,12 @@ ATTEMPTS = Table(
     Column("settled", BigInteger),
     Column("outcome", String(32)),
     Index(None, "day"),
+    Index(None, "conversation"),
+    Index(None, "failure"),
 )
 
 #: What was given to a person. ``state`` is ``open``, ``approved``, ``rejected``, ``retried`` or
-#: ``silent``; ``sinks`` says for each of the places it goes to whether it arrived.
+#: ``silent``; ``sinks`` says for each of the places it goes to whether it arrived, ``delivered`` whether all did.
 HANDOFFS = Table(
     "handoffs",
     METADATA,
@@ -120,6 +115,7 @@ HANDOFFS = Table(
     Column("why", Text, nullable=False),
     Column("state", String(16), nullable=False),
     Column("sinks", JSON, nullable=False),
+    Column("delivered", Boolean, nullable=False),
     Column("note", Text),
     Column("created", BigInteger, nullable=False),
     Column("due", BigInteger, nullable=False),

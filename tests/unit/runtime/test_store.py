@@ -15,9 +15,18 @@ from runtime.store import migrate
 from runtime.store.engine import url_of
 from runtime.store.errors import StoreCorrupt, StoreLocked, StoreTooNew, StoreUnreachable
 from runtime.store.store import HEAD, Store, open_store
-from runtime.store.tables import BUDGETS, EVENTS, METADATA
+from runtime.store.tables import EVENTS, HANDOFFS, METADATA
 
-DAY = {"scope": "day", "name": "2031-02-03", "attempts": 0, "micro_usd": 0}
+ROW = {
+    "id": "h",
+    "failure": "f",
+    "why": "",
+    "state": "open",
+    "sinks": {},
+    "delivered": True,
+    "created": 0,
+    "due": 0,
+}
 
 
 def test_the_migrations_make_the_tables_that_the_code_speaks_of(store: Store):
@@ -33,38 +42,39 @@ def test_the_newest_revision_is_the_one_that_is_looked_for():
 def test_what_was_written_is_there_after_it_was_closed(url: str):
     first = open_store(url)
     with first.write() as connection:
-        connection.execute(insert(BUDGETS), [DAY])
+        connection.execute(insert(HANDOFFS), [ROW])
     first.close()
 
     again = open_store(url)
     with again.read() as connection:
-        assert connection.execute(select(BUDGETS)).mappings().one() == DAY
+        found = connection.execute(select(HANDOFFS)).mappings().one()
+        assert {name: found[name] for name in ROW} == ROW
     again.close()
 
 
 def test_what_an_exception_ends_is_undone(store: Store):
     def fail() -> None:
         with store.write() as connection:
-            connection.execute(insert(BUDGETS), [DAY])
+            connection.execute(insert(HANDOFFS), [ROW])
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         fail()
 
     with store.read() as connection:
-        assert connection.execute(select(func.count()).select_from(BUDGETS)).scalar_one() == 0
+        assert connection.execute(select(func.count()).select_from(HANDOFFS)).scalar_one() == 0
 
 
 def test_what_is_read_in_a_writing_transaction_still_holds_when_it_is_written(store: Store):
     """Eight that each read, and then add one: none of them overwrites another's."""
     with store.write() as connection:
-        connection.execute(insert(BUDGETS), [DAY])
+        connection.execute(insert(HANDOFFS), [ROW])
 
     def add() -> None:
         for _ in range(10):
             with store.write() as connection:
-                found = connection.execute(select(BUDGETS.c.attempts)).scalar_one()
-                connection.execute(update(BUDGETS).values(attempts=found + 1))
+                found = connection.execute(select(HANDOFFS.c.due)).scalar_one()
+                connection.execute(update(HANDOFFS).values(due=found + 1))
 
     threads = [threading.Thread(target=add) for _ in range(8)]
     for thread in threads:
@@ -73,7 +83,7 @@ def test_what_is_read_in_a_writing_transaction_still_holds_when_it_is_written(st
         thread.join()
 
     with store.read() as connection:
-        assert connection.execute(select(BUDGETS.c.attempts)).scalar_one() == 80
+        assert connection.execute(select(HANDOFFS.c.due)).scalar_one() == 80
 
 
 def test_rows_become_visible_in_the_order_of_their_numbers(store: Store):

@@ -14,7 +14,6 @@ _SERIAL = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 def upgrade() -> None:
     """Make them."""
     _attempts()
-    _budgets()
     _conversations()
     _events()
     _failures()
@@ -41,18 +40,9 @@ def _attempts() -> None:
         sa.Column("outcome", sa.String(length=32), nullable=True),
         sa.PrimaryKeyConstraint("id", name="pk_attempts"),
     )
+    op.create_index("ix_attempts_conversation", "attempts", ["conversation"], unique=False)
     op.create_index("ix_attempts_day", "attempts", ["day"], unique=False)
-
-
-def _budgets() -> None:
-    op.create_table(
-        "budgets",
-        sa.Column("scope", sa.String(length=16), nullable=False),
-        sa.Column("name", sa.String(length=128), nullable=False),
-        sa.Column("attempts", sa.Integer(), nullable=False),
-        sa.Column("micro_usd", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("scope", "name", name="pk_budgets"),
-    )
+    op.create_index("ix_attempts_failure", "attempts", ["failure"], unique=False)
 
 
 def _conversations() -> None:
@@ -106,6 +96,7 @@ def _handoffs() -> None:
         sa.Column("why", sa.Text(), nullable=False),
         sa.Column("state", sa.String(length=16), nullable=False),
         sa.Column("sinks", sa.JSON(), nullable=False),
+        sa.Column("delivered", sa.Boolean(), nullable=False),
         sa.Column("note", sa.Text(), nullable=True),
         sa.Column("created", sa.BigInteger(), nullable=False),
         sa.Column("due", sa.BigInteger(), nullable=False),

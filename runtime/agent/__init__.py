@@ -1,0 +1,1 @@
+"""The agent: conversations, and the loop that carries them on."""

@@ -1,0 +1,1 @@
+"""The model that is asked, behind one shape, over three protocols."""
