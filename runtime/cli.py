@@ -15,7 +15,9 @@ from runtime.errors import AgentdError
 USAGE: Final = 2
 
 #: Each verb, with what it does. Its module, ``runtime.commands.VERB``, is loaded when it is asked for.
-VERBS: Final[Mapping[str, str]] = {}
+VERBS: Final[Mapping[str, str]] = {
+    "failures": "classify a corpus of failed tool calls, and show what is unclassified",
+}
 
 
 class Verb(Protocol):

@@ -19,7 +19,7 @@ TAIL: Final = 24 * 1024
 # repeated sets exclude what follows them, so that no input is read twice.
 _NOISE: Final = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[()][0-9A-Z]|[@-Z\\-_])"
-    r"|[\x00\x08\ufeff]"
+    r"|[\x00\x08\ufeff]+"
 )
 _ALIKE: Final = str.maketrans(
     {"\r": "\n", "\xa0": " ", "\u202f": " ", "\t": " ", "\u2019": "'", "\u2018": "'"}
@@ -68,10 +68,12 @@ def taken(stream: Stream) -> Text:
         if parts:
             parts.append("\n")
             length += 1
+        at, origin = 0, base
         for start, piece in _clean_pieces(window):
+            origin += width(window[at:start]) if encoded else start - at
+            at = start
             starts.append(length)
-            before = width(window[:start]) if encoded else start
-            origins.append((base + before, piece, encoded))
+            origins.append((origin, piece, encoded))
             parts.append(piece)
             length += len(piece)
     clean = "".join(parts).translate(_ALIKE)
