@@ -1,0 +1,207 @@
+"""The one place that starts processes: each in a session of its own, with an end and with caps.
+
+When a call ends, in whatever way, everything that it started ends too: its group, what left the
+group and still has its mark in the environment, and what hangs below those.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import DEVNULL, PIPE
+from typing import Final
+
+import anyio
+import psutil
+from anyio.abc import ByteReceiveStream, Process
+
+#: The variable by which a process is known as a call's.
+MARK: Final = "AGENTD_CALL"
+_CHUNK: Final = 1 << 16
+_ROUNDS: Final = 20  # a process that forks faster than it is found is found again
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a process ended.
+
+    Attributes:
+        exit_code: its own, or 128 and the number of the signal that ended it.
+        output: what it wrote, up to the cap: its beginning and its end.
+        error: likewise.
+        timed_out: whether the deadline ended it.
+        truncated: whether something was left out.
+    """
+
+    exit_code: int
+    output: bytes
+    error: bytes
+    timed_out: bool = False
+    truncated: bool = False
+
+
+class ProgramMissing(Exception):
+    """There is no such program.
+
+    Attributes:
+        program: what was looked for.
+    """
+
+    def __init__(self, program: str) -> None:
+        super().__init__(f"{program}: command not found")
+        self.program = program
+
+
+async def run(
+    argv: Sequence[str],
+    *,
+    folder: Path,
+    environment: Mapping[str, str],
+    seconds: float,
+    most: int,
+    stdin: bytes | None = None,
+) -> Ended:
+    """Run a program to its end, or to the deadline.
+
+    Args:
+        argv: the program and its arguments; no shell.
+        folder: where it works.
+        environment: all of it, but for the mark.
+        seconds: how long it may take.
+        most: bytes of each stream that are kept.
+        stdin: what it reads; nothing if absent.
+
+    Raises:
+        ProgramMissing: there is no such program, or it cannot be run.
+    """
+    mark = uuid.uuid4().hex
+    marked = {**environment, MARK: mark}
+    try:
+        process = await anyio.open_process(
+            argv,
+            stdin=DEVNULL if stdin is None else PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            cwd=folder,
+            env=marked,
+            start_new_session=True,
+        )
+    except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
+        if error.filename == str(folder):
+            raise
+        raise ProgramMissing(argv[0]) from error
+    return await _until_end(process, mark, seconds, most, stdin)
+
+
+async def _until_end(
+    process: Process, mark: str, seconds: float, most: int, stdin: bytes | None
+) -> Ended:
+    output, error = _Kept(most), _Kept(most)
+    timed_out = True
+    try:
+        with anyio.move_on_after(seconds):
+            async with anyio.create_task_group() as group:
+                group.start_soon(_feed, process, stdin)
+                group.start_soon(_read, process.stdout, output)
+                group.start_soon(_read, process.stderr, error)
+                await process.wait()
+                # What it left behind may hold its streams open for ever.
+                group.start_soon(_cut, group.cancel_scope, process)
+            timed_out = False
+    finally:
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(end_all, process.pid, mark)
+            await process.aclose()
+    code = 124 if timed_out else _code(process.returncode)
+    cut = output.dropped or error.dropped
+    return Ended(code, output.whole(), error.whole(), timed_out, cut)
+
+
+async def _cut(scope: anyio.CancelScope, process: Process) -> None:
+    """End the reading a moment after the program has ended."""
+    await anyio.sleep(0.2)
+    if process.returncode is not None:
+        scope.cancel()
+
+
+async def _feed(process: Process, stdin: bytes | None) -> None:
+    if process.stdin is None or stdin is None:
+        return
+    with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+        await process.stdin.send(stdin)
+    await process.stdin.aclose()
+
+
+async def _read(stream: ByteReceiveStream | None, kept: _Kept) -> None:
+    if stream is None:
+        return
+    with contextlib.suppress(anyio.EndOfStream, anyio.ClosedResourceError):
+        while True:
+            kept.add(await stream.receive(_CHUNK))
+
+
+class _Kept:
+    """The beginning and the end of a stream."""
+
+    def __init__(self, most: int) -> None:
+        self._half = max(most // 2, 1)
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._left_out = 0
+
+    @property
+    def dropped(self) -> bool:
+        return self._left_out > 0
+
+    def add(self, data: bytes) -> None:
+        room = self._half - len(self._head)
+        if room > 0:
+            self._head += data[:room]
+            data = data[room:]
+        self._tail += data
+        over = len(self._tail) - self._half
+        if over > 0:
+            del self._tail[:over]
+            self._left_out += over
+
+    def whole(self) -> bytes:
+        if not self._left_out:
+            return bytes(self._head + self._tail)
+        gap = f"\n[{self._left_out} bytes left out]\n".encode()
+        return bytes(self._head + gap + self._tail)
+
+
+def end_all(pid: int, mark: str) -> None:
+    """End a process, its group, and whatever else came of it."""
+    for _ in range(_ROUNDS):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)
+        found = list(_of(pid, mark))
+        for process in found:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+        if not found:
+            return
+
+
+def _of(pid: int, mark: str) -> Iterator[psutil.Process]:
+    """What lives of a call: by its mark, or below what has it."""
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            if process.status() == psutil.STATUS_ZOMBIE or process.pid == os.getpid():
+                continue
+            if process.ppid() == pid or process.environ().get(MARK) == mark:
+                yield process
+                yield from process.children(recursive=True)
+
+
+def _code(status: int | None) -> int:
+    """The exit code as shells have it."""
+    if status is None:
+        return 1
+    return 128 - status if status < 0 else status
