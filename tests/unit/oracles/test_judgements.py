@@ -38,7 +38,7 @@ from tests.unit.oracles.strategies import (
     numbered,
 )
 
-MANY = settings(max_examples=40)
+MANY = settings(max_examples=25)
 #: From worst to best.
 RANK = ["failed", "unavailable", "passed"]
 

@@ -25,7 +25,7 @@ from tests.unit.oracles.samples import EVIDENCES
 from tests.unit.oracles.strategies import NO_ENDING, RAN, READS, WRITTEN, asked, evidence
 from verifiers.verdicts import Reason, Verdict
 
-FEW = settings(max_examples=25)
+FEW = settings(max_examples=15)
 ENDING = {"ended_by", "exit_code"}
 
 
