@@ -33,10 +33,7 @@ def read_file(given: Arguments, context: Context) -> ToolResult:
             for _ in range(start - 1):
                 if not file.readline(_CHUNK):
                     break
-            if lines is None:
-                data = file.read(most + 1)
-            else:
-                data = b"".join(_lines(file, lines, most + 1))
+            data = file.read(most + 1) if lines is None else b"".join(_lines(file, lines, most + 1))
     return ToolResult(as_text(data[:most]), truncated=len(data) > most)
 
 
