@@ -25,9 +25,10 @@ NEIGHBOURS: Final = 3  # lines that tell of the same event
 FAR: Final = 8  # lines after which a later error is an event of its own
 
 _WENT_WELL: Final = re.compile(
-    r"\b(?:ok|done|connected|succeeded|success|is up|is ready|ready|recovered|passed|established)\b"
+    r"\b(?:ok|done|connected|succeeded|success|is up|is ready|ready|recovered|passed|established|went through)\b"
 )
 _NOT: Final = re.compile(r"\b(?:not|no|isn't|never|un\w+)\b")
+_QUOTES: Final = "\"'`"
 _ANOTHER: Final = "during handling of the above exception"
 
 
@@ -55,14 +56,16 @@ def classify(failure: Failure) -> Classified:
     Returns:
         The class, with the text that decided where text did.
     """
-    if found := _in_error(taken(failure.error)):
+    error = taken(failure.error)
+    lines = lines_of(error, searched=False)
+    if found := _in_error(error, lines):
         return found
-    return _in_output(taken(failure.output)) or by_exit(failure)
+    told = any(line.role > Role.WARNING and not _wraps(line) for line in lines)
+    return _in_output(taken(failure.output), told=told) or by_exit(failure)
 
 
-def _in_error(text: Text) -> Classified | None:
+def _in_error(text: Text, lines: Sequence[Line]) -> Classified | None:
     evidence = _evidence(text, searched=False)
-    lines = lines_of(text, searched=False)
     best = _best(evidence, lines)
     stranger = _stranger(lines, evidence)
     if best is None:
@@ -72,24 +75,35 @@ def _in_error(text: Text) -> Classified | None:
     return _told(best, "error")
 
 
-def _in_output(text: Text) -> Classified | None:
+def _in_output(text: Text, *, told: bool) -> Classified | None:
+    """What the normal output says: in what it marks, in what names a cause, or at its end.
+
+    Args:
+        text: the output.
+        told: whether the error stream said something that no rule knows.
+    """
     evidence = _evidence(text, searched=True)
     if not evidence:
         return None
     lines = lines_of(text, searched=True)
-    last = lines[-FAR].start if len(lines) > FAR else 0
-    sound = [
-        found
-        for found in evidence
-        if found.line.role is Role.MARKED or found.rule.rank > 2 or found.start >= last
-    ]
+    end = len(text.lower) if told else lines[-FAR].start if len(lines) > FAR else 0
+    sound = [found for found in evidence if _sound(found, end)]
     best = _best(sound, lines)
     if best is None:
         return None
     stranger = _stranger(lines, evidence)
-    if stranger and _overrules(stranger, best, lines):
+    plain = best.line.role is not Role.MARKED
+    if stranger and (plain or _ANOTHER in text.lower) and stranger.start > best.line.start:
         return _unnamed(stranger, "output")
     return _told(best, "output")
+
+
+def _sound(found: Evidence, end: int) -> bool:
+    """Whether a line of normal output states a failure and does not just speak of one."""
+    if found.line.role is Role.MARKED or found.rule.rank > 2:
+        return True
+    quoted = found.start > 0 and found.line.text.lower[found.start - 1] in _QUOTES
+    return found.start >= end and not quoted
 
 
 def _evidence(text: Text, *, searched: bool) -> list[Evidence]:
@@ -106,7 +120,7 @@ def _evidence(text: Text, *, searched: bool) -> list[Evidence]:
 
 def _allowed(rule: Rule, line: Line) -> bool:
     lower = line.text.lower
-    if any(lower.find(word, line.start, line.end) >= 0 for word in rule.without):
+    if any(piece.find(lower, line.start, line.end) >= 0 for piece in rule.barred):
         return False
     return not rule.near or any(word in lower for word in rule.near)
 

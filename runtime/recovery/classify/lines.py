@@ -48,7 +48,7 @@ _WARNING: Final = re.compile(
     r"|(?:^|[ \[:])(?:warning|warn|npm warn)(?:\]|:)"
 )
 _GOES_ON: Final = re.compile(
-    r"\b(?:retrying|will retry|retried|(?<!before )trying again|trying another|trying (?:the )?next|try (?:the )?next"
+    r"\b(?:retrying|will retry|will try|using (?:port )?\d|using another|retried|(?<!before )trying again|trying another|trying (?:the )?next|try (?:the )?next"
     r"|trying (?!again)[\w-]{2,12}(?:$|\.\.\.)|trying the \w+|"
     r"attempts? \d+|attempt #\d+|next\b(?= ?(?:$|mirror|server|one))|fall(?:ing|s)? ?back|using the|instead of|"
     r"ignored|ignoring|skipped|skipping|skip\b|"
@@ -58,7 +58,7 @@ _GOES_ON: Final = re.compile(
 )
 _TEST: Final = re.compile(
     r"^(?:ok|not ok) \d|^(?:=== |--- )|^[✓✔✗✕●○√]|\b(?:passed|failed|skipped|xfail)\b *(?:\[ *\d+%\])?$"
-    r"|^failed \S+::|^test \S+ \.\.\. |^\S+::\S+ |^(?:rejects|refuses|returns|should|it|fails|handles) "
+    r"|^failed \S+::|^test \S+ \.\.\. |^\S+\.\w{1,4}::\S+ |^(?:rejects|refuses|returns|should|it|fails|handles) "
     r"|^\d+\) |^(?:left|right|received|got|want|actual|diff|\+\+\+|locator): "
 )
 _FRAME: Final = re.compile(
@@ -66,7 +66,7 @@ _FRAME: Final = re.compile(
     r"|^at line:\d|^require stack|^referenced from"
 )
 _SOURCE: Final = re.compile(
-    r"^ *>? *\d+ *\|[^|]|^ *\| |^line \d+: \S.*\bfrom\b|^[-+]{1,3}[^ -]|^\+{1,4} |^ *[~^│╵]+ *$|^> +(?:assert|raise|with )"
+    r"^ *>? *\d+ *\|[^|]|^ *\| |^line \d+: \S.*\bfrom\b|^[-+]{1,3}(?!-?(?:ba|z|da|k)?sh: )[^ -]|^\+{1,4} |^ *[~^│╵]+ *$|^> +(?:assert|raise|with )"
     r"|^\|.*\|$|^\[\w+\] (?=\S+: \d)"
 )
 _HIT: Final = re.compile(

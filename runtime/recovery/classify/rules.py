@@ -27,6 +27,11 @@ class Piece:
     free_before: bool
     free_after: bool
 
+    @classmethod
+    def read(cls, written: str) -> Piece:
+        """Read a part of what a table says."""
+        return cls(written.strip("~"), written.startswith("~"), written.endswith("~"))
+
     def find(self, lower: str, start: int, end: int) -> int:
         """Where it stands first between two places, or -1."""
         at = lower.find(self.text, start, end)
@@ -55,11 +60,7 @@ class Pattern:
     def read(cls, written: str) -> Pattern:
         """Read what a table says."""
         body = written.removeprefix("^").removesuffix("$")
-        pieces = tuple(
-            Piece(part.strip("~"), part.startswith("~"), part.endswith("~"))
-            for part in body.split("*")
-            if part
-        )
+        pieces = tuple(Piece.read(part) for part in body.split("*") if part)
         key = max((piece.text for piece in pieces), key=len)
         return cls(pieces, written.startswith("^"), written.endswith("$"), key)
 
@@ -103,9 +104,11 @@ class Rule:
     without: tuple[str, ...] = ()
     near: tuple[str, ...] = ()
     patterns: tuple[Pattern, ...] = field(init=False)
+    barred: tuple[Piece, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "patterns", tuple(map(Pattern.read, self.written)))
+        object.__setattr__(self, "barred", tuple(map(Piece.read, self.without)))
 
     @property
     def weight(self) -> tuple[int, bool, bool]:
