@@ -232,13 +232,6 @@ def under(trial: Trial, number: int | None, removed: Sabotaged) -> Trial:
     return replace(trial, id=group, group=group, kind="sabotage", sabotaged=removed, lacks=lacks)
 
 
-def changed_meanwhile(trial: Trial) -> bool:
-    """Whether the subject, or what its sabotage brings, is no longer what it was when planned."""
-    if trial.identity and trial.subject.identify(trial.ref, trial.case) != trial.identity:
-        return True
-    return trial.sabotaged is not None and trial.sabotaged.changed_meanwhile(trial.case)
-
-
 def _subject_lacks(ref: SubjectRef, found: Identity | Missing) -> Iterator[Lack]:
     if isinstance(found, Missing):
         reason = Reason.TOOL_MISSING if ref.name == "command" else Reason.SUBJECT_MISSING

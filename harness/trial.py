@@ -30,11 +30,12 @@ from harness.judge.judging import Facts, Kind, TrialVerdict, Trouble, judge_tria
 from harness.live.attempt import Attempt, not_injected
 from harness.live.scene import Bench, Setting
 from harness.oracles.containment import NOTE
-from harness.plan import Trial, changed_meanwhile
+from harness.plan import Trial
 from harness.schedule import came_form
 from harness.screen.secrets import Screen, plant
 from harness.sealing import UNSEALABLE, obstacle, seal_trial
 from harness.search import TooSlow
+from harness.sight import Sight, look
 from sandboxes.errors import BackendUnavailable, CommandNotFound, SandboxError
 from verifiers.seals.errors import NotSealed
 from verifiers.verdicts import Reason
@@ -126,13 +127,15 @@ def run_trial(trial: Trial, bench: Bench, heard: Heard | None = None) -> TrialVe
     troubles = _Troubles(journal, screen)
     setting = Setting(trial, bench, folder, journal, canaries, screen)
     attempt = Attempt(setting, random)
+    sight = None
     with troubles.noted():
         journal.write("planned", **planned(trial).event())
         _schedule(trial, journal)
         store.write_case(folder, trial.case.document, screen)
         _refuse(trial, bench)
+        sight = look(trial)
         attempt.live(troubles.noted)
-    _finish(attempt, troubles)
+    _finish(attempt, troubles, sight)
     return _close(attempt, troubles)
 
 
@@ -156,9 +159,8 @@ def _refuse(trial: Trial, bench: Bench) -> None:
         raise Unavailable(lacks)
 
 
-def _finish(attempt: Attempt, troubles: _Troubles) -> None:
+def _finish(attempt: Attempt, troubles: _Troubles, sight: Sight | None) -> None:
     """Put the evidence on disk, and note what was left and what went wrong unseen."""
-    trial = attempt.setting.trial
     if attempt.evidence is None and attempt.residue:
         troubles.add(Reason.RESIDUE, f"left behind: {', '.join(attempt.residue)}")
     with troubles.noted():
@@ -172,8 +174,8 @@ def _finish(attempt: Attempt, troubles: _Troubles) -> None:
         if attempt.failure is not None:
             raise attempt.failure
     with troubles.noted():
-        if changed_meanwhile(trial):
-            troubles.add(Reason.WRONG_CODE, "the subject was changed while it was tested")
+        if sight is not None and (lost := sight.lost()):
+            troubles.add(Reason.WRONG_CODE, lost)
 
 
 def _with_containment(attempt: Attempt, evidence: Evidence) -> Evidence:

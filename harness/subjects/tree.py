@@ -11,8 +11,39 @@ import os
 import stat
 import threading
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """How a path stood on disk when it was digested; no content changes without it."""
+
+    device: int
+    inode: int
+    mode: int
+    size: int
+    written: int
+    changed: int
+    names: int
+
+    @classmethod
+    def of(cls, info: os.stat_result) -> Stamp:
+        """What is kept of a path's stat; times in nanoseconds."""
+        size = 0 if stat.S_ISDIR(info.st_mode) else info.st_size
+        times = (info.st_mtime_ns, info.st_ctime_ns)
+        return cls(info.st_dev, info.st_ino, info.st_mode, size, *times, info.st_nlink)
+
+    def same(self, other: Stamp) -> bool:
+        """Whether nobody touched it; one more name for a file, as installers make, is no touch."""
+        if stat.S_ISREG(self.mode) and self.names != other.names:
+            return replace(self, names=other.names, changed=other.changed) == other
+        return self == other
+
+
+_noted: ContextVar[dict[Path, Stamp] | None] = ContextVar("noted", default=None)
 _known: dict[tuple[int, ...], str] = {}
 _lock = threading.Lock()
 
@@ -26,9 +57,26 @@ def digest(path: Path) -> str:
     Raises:
         OSError: it is not there or cannot be read.
     """
-    if path.is_dir() and not path.is_symlink():
+    if stat.S_ISDIR(_note(path, path.lstat()).st_mode):
         return digest_of(_lines(path))
     return f"sha256:{_file(path.resolve(strict=True))}"
+
+
+@contextmanager
+def noted() -> Iterator[dict[Path, Stamp]]:
+    """How everything stood that is digested in the body."""
+    stamps: dict[Path, Stamp] = {}
+    token = _noted.set(stamps)
+    try:
+        yield stamps
+    finally:
+        _noted.reset(token)
+
+
+def _note(path: Path, info: os.stat_result) -> os.stat_result:
+    if (stamps := _noted.get()) is not None:
+        stamps[path] = Stamp.of(info)
+    return info
 
 
 def digest_of(lines: Iterable[bytes]) -> str:
@@ -52,7 +100,7 @@ def _raise(error: OSError) -> None:
 
 
 def _what(path: Path) -> bytes:
-    info = path.lstat()
+    info = _note(path, path.lstat())
     if stat.S_ISLNK(info.st_mode):
         return b"link " + os.fsencode(path.readlink())
     if stat.S_ISDIR(info.st_mode):
@@ -65,7 +113,7 @@ def _what(path: Path) -> bytes:
 
 def _file(path: Path) -> str:
     with path.open("rb") as file:
-        info = os.fstat(file.fileno())
+        info = _note(path, os.fstat(file.fileno()))
         key = (info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
         with _lock:  # two trials that ask at once read it once
             if key not in _known:

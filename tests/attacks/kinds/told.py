@@ -12,6 +12,13 @@ import time
 while open("/opt/m/code").read() == "old":
     time.sleep(0.01)
 """
+WAITS_FOR_ANOTHER_AND_THE_FIRST = """
+import os, time, urllib.request
+for code in ("old", "new"):
+    while open("/opt/m/code").read() in (code, ""):
+        time.sleep(0.01)
+    urllib.request.urlopen(os.environ["OPENAI_BASE_URL"] + "/models")
+"""
 ORPHANS = """
 import os, time
 for _ in range(50):
@@ -44,6 +51,18 @@ def _bystander(folder: Path) -> None:
         for journal in (folder / "out" / "trials").glob("bystander*/journal.jsonl"):
             if b'"event": "started"' in journal.read_bytes():
                 (folder / "m" / "code").write_text("new")
+                return
+        time.sleep(0.01)
+
+
+def _bystander_of_two_minds(folder: Path) -> None:
+    """Somebody changes it, and has it as it was when the subject has seen that."""
+    _bystander(folder)
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        for requests in (folder / "out" / "trials").glob("bystander*/requests.jsonl"):
+            if requests.read_bytes():
+                (folder / "m" / "code").write_text("old")
                 return
         time.sleep(0.01)
 
@@ -81,6 +100,21 @@ ATTACKS = (
         replaced("harness.subjects.command:tree.digest", lambda source: ""),
         lay=_code,
         meanwhile=_bystander,
+    ),
+    Attack(
+        "bystander-of-two-minds",
+        "is judged by code that somebody else changes while it runs, and puts back",
+        python(
+            WAITS_FOR_ANOTHER_AND_THE_FIRST,
+            [{"exit": 0}],
+            workspace={"mount": {"./m": "/opt/m"}},
+        ),
+        "error",
+        "wrong-code",
+        "nothing that a digest was taken of was touched when the trial is over",
+        replaced("harness.subjects.tree:Stamp.same", lambda self, other: True),
+        lay=_code,
+        meanwhile=_bystander_of_two_minds,
     ),
     Attack(
         "hidden-among-zombies",
