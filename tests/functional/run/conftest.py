@@ -63,7 +63,7 @@ class Bench:
             env=self.env(**env),
             capture_output=True,
             text=True,
-            timeout=100,
+            timeout=240,
             check=False,
         )
         return Ran(done.returncode, done.stdout, done.stderr)

@@ -99,6 +99,7 @@ def test_an_empty_selection_exits_3(shakeout):
     assert ran.document["trials"] == []
 
 
+@pytest.mark.timeout(300)
 def test_checks_of_the_suite_without_cases_are_not_written_and_exit_3(shakeout):
     ran = shakeout("run", "--json")
 
