@@ -57,7 +57,7 @@ _GOES_ON: Final = re.compile(
     r"hint\b|not up yet|^waiting for\b|waited|cached copy|local copy|pulls left|answered \d|for now)"
 )
 _TEST: Final = re.compile(
-    r"^(?:ok|not ok) \d|^(?:=== |--- )|^[✓✔✗✕●○√]|\b(?:passed|failed|skipped|xfail)\b *(?:\[ *\d+%\])?$"
+    r"^(?:ok|not ok) \d|^(?:=== |--- )|^[✓✔✗✕●○√]|^\S{0,120}(?:test|spec|::)\S{0,120} (?:\S{1,40} )?(?:passed|failed|skipped|xfail)\b *(?:\[ *\d+%\])?$"
     r"|^failed \S+::|^test \S+ \.\.\. |^\S+\.\w{1,4}::\S+ |^(?:rejects|refuses|returns|should|it|fails|handles) "
     r"|^\d+\) |^(?:left|right|received|got|want|actual|diff|\+\+\+|locator): "
 )
