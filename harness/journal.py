@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import EvidenceLost
-from harness.evidence.stored_file import read_stored
+from harness.evidence.published import refuse_unlike
+from harness.evidence.stored_file import parsed, read_stored
 from sandboxes import clock
 
 NAME = "journal.jsonl"
@@ -133,15 +134,11 @@ def read_journal(path: Path) -> tuple[Event, ...]:
     Raises:
         EvidenceLost: it cannot be read, or a line other than a torn last one is no event.
     """
-    data = read_stored(path)
+    data = read_stored(path.parent, path.name)
     whole, _, _torn = data.rpartition(b"\n")
-    events = []
-    for number, line in enumerate(whole.split(b"\n") if whole else [], 1):
-        try:
-            event = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise EvidenceLost(f"line {number} of the journal is no event: {error}") from error
-        if not isinstance(event, dict) or not isinstance(event.get("event"), str):
-            raise EvidenceLost(f"line {number} of the journal is no event")
-        events.append(event)
-    return tuple(events)
+    lines = enumerate(whole.split(b"\n") if whole else [], 1)
+    told = {f"{path.name}, line {number}": line for number, line in lines}
+    events = {place: parsed(line, place) for place, line in told.items()}
+    for place, event in events.items():
+        refuse_unlike("journal.jsonl line", event, told=place)
+    return tuple(events.values())

@@ -22,9 +22,11 @@ from harness.evidence import store
 from harness.evidence.model import Evidence
 from harness.evidence.planned import Planned, check_schema, planned_of
 from harness.evidence.published import refuse_unlike
+from harness.evidence.stored_file import read_json, read_stored
 from harness.journal import NAME, Event, read_journal
 from harness.judge.judging import Kind, Trouble
 from harness.plan import clean_control
+from verifiers.seals.reading import kind
 from verifiers.verdicts import Reason
 
 T = TypeVar("T")
@@ -89,9 +91,11 @@ def read_case(folder: Path, source: Path, change: Callable[[Any], Any]) -> Case:
         change: makes the plain data of what is to be read out of that of the file.
 
     Raises:
-        CaseErrors: it is not there, or no case any more.
+        EvidenceLost: it is not there, or no file.
+        CaseErrors: it is no case any more.
     """
-    doc = yaml.read(folder / store.CASE)
+    raw = read_stored(folder, store.CASE, yaml.MAX_BYTES)
+    doc = yaml.decoded(raw, str(folder / store.CASE))
     return case_of(replace(doc, data=change(doc.data)), source, installed())
 
 
@@ -118,7 +122,7 @@ def _planned(events: Sequence[Event]) -> tuple[Planned, str]:
 
 
 def _verdict(folder: Path) -> Mapping[str, Any]:
-    document = store.read_json(folder / store.VERDICT)
+    document = read_json(folder, store.VERDICT)
     check_schema(document, store.VERDICT)
     refuse_unlike(store.VERDICT, document, "verdict")
     return dict(document)
@@ -146,6 +150,6 @@ def _without_files(data: Any) -> Any:
 def _evidence(folder: Path, verdict: Mapping[str, Any] | None) -> Evidence | None:
     """The evidence; none where the verdict says that there was none."""
     none = verdict is not None and verdict.get("ended_by") is None
-    if none and not (folder / store.EVIDENCE).exists():
+    if none and not kind(folder, store.EVIDENCE):
         return None
     return store.load_evidence(folder)

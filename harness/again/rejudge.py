@@ -81,11 +81,17 @@ def rejudge(run: RunFolder, *, known: bool) -> Sequence[Rejudged]:
         known: whether known defects are marked.
     """
     return [
-        _again(listed, read_kept(run.folder / listed.dir), run, known=known)
-        if listed.dir
-        else _not_begun(listed)
+        _again(listed, _kept(run, listed), run, known=known) if listed.dir else _not_begun(listed)
         for listed in run.trials
     ]
+
+
+def _kept(run: RunFolder, listed: Listed) -> Kept:
+    """What is in a trial's folder; nothing where something else is in its place."""
+    folder = run.folder / listed.dir
+    if listed.astray:
+        return Kept(folder, troubles=[Trouble(Reason.EVIDENCE_LOST, listed.astray)])
+    return read_kept(folder)
 
 
 def _again(listed: Listed, kept: Kept, run: RunFolder, *, known: bool) -> Rejudged:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from harness import __version__
 from harness.again.kept import read_case
-from harness.again.run_folder import read_run
+from harness.again.run_folder import Listed, read_run
 from harness.case.expand import expand
 from harness.case.model import Case
 from harness.case.select import select
@@ -60,7 +60,7 @@ def recorded(folder: Path, expression: str | None = None) -> Sequence[Recorded]:
     """
     run = read_run(folder)
     try:
-        found = [_recorded(run.folder / listed.dir) for listed in run.trials if listed.dir]
+        found = [_recorded(run.folder, listed) for listed in run.trials if listed.dir]
     except EvidenceLost as error:
         raise UsageError(f"{error}; only whole evidence is run again") from error
     chosen = {id(case) for case in select([one.case for one in found], expression)}
@@ -84,7 +84,10 @@ def refuse_beside_replay(args: argparse.Namespace) -> None:
         raise UsageError(f"--replay takes that from the evidence; leave out {', '.join(written)}")
 
 
-def _recorded(folder: Path) -> Recorded:
+def _recorded(run: Path, listed: Listed) -> Recorded:
+    if listed.astray:
+        raise EvidenceLost(listed.astray)
+    folder = run / listed.dir
     events = read_journal(folder / NAME)
     if not events or events[0]["event"] != "planned":
         raise EvidenceLost(f"{folder / NAME} does not begin with what was planned")

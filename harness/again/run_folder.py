@@ -12,9 +12,12 @@ from harness.errors import EvidenceLost, UsageError
 from harness.evidence import store
 from harness.evidence.planned import check_schema
 from harness.evidence.published import refuse_unlike
+from harness.evidence.stored_file import read_json
 from harness.journal import NAME, Event, read_journal
 from harness.judge.exitcode import FailOn
 from harness.judge.judging import Kind
+from verifiers.seals.reading import FOLDER, kind
+from verifiers.seals.runlog import NAME as SEALS
 
 TRIALS = "trials"
 
@@ -27,11 +30,13 @@ class Listed:
         id: of the trial; empty where only its own folder was named, which may be called anything.
         dir: its folder, relative to the one that was named; empty where it never began.
         entry: what ``run.json`` says of it; empty where that says nothing.
+        astray: what is in the place of its folder, in words; empty where that is there.
     """
 
     id: str
     dir: str
     entry: Mapping[str, Any] = field(default_factory=dict)
+    astray: str = ""
 
     @property
     def kind(self) -> Kind:
@@ -50,6 +55,7 @@ class RunFolder:
         known: whether known defects were marked in the run.
         fail_on: what was to count as failed in it.
         problems: what is wrong with the record of the run, in words.
+        alone: whether it is that of a single trial.
     """
 
     folder: Path
@@ -58,6 +64,7 @@ class RunFolder:
     known: bool = True
     fail_on: Sequence[FailOn] = ()
     problems: list[str] = field(default_factory=list)
+    alone: bool = False
 
 
 def read_run(folder: Path) -> RunFolder:
@@ -67,10 +74,10 @@ def read_run(folder: Path) -> RunFolder:
         UsageError: it is neither that of a run nor that of a trial.
     """
     folder = folder.resolve()
-    if (folder / NAME).is_file() or (folder / store.VERDICT).is_file():
-        return RunFolder(folder, [Listed("", ".")])
-    if not (folder / RUN).is_file() and not (folder / TRIALS).is_dir():
-        raise UsageError(f"{folder} holds no evidence; name the folder of a run or of a trial")
+    if not any(kind(folder, name) for name in (RUN, TRIALS, SEALS)):
+        if not any(kind(folder, name) for name in (NAME, store.VERDICT)):
+            raise UsageError(f"{folder} holds no evidence; name the folder of a run or of a trial")
+        return RunFolder(folder, [Listed("", ".")], alone=True)
     run = RunFolder(folder)
     try:
         run.document = _document(folder)
@@ -84,7 +91,7 @@ def read_run(folder: Path) -> RunFolder:
 
 
 def _document(folder: Path) -> Mapping[str, Any]:
-    document = store.read_json(folder / RUN)
+    document = read_json(folder, RUN)
     check_schema(document, RUN)
     refuse_unlike(RUN, document, "run")
     return dict(document)
@@ -120,17 +127,27 @@ def _listed(run: RunFolder) -> Iterator[Listed]:
         if entry["dir"] not in ("", f"{TRIALS}/{Path(entry['id']).name}"):
             run.problems.append(f"{RUN} puts the trial {entry['id']} into {entry['dir']}")
         else:
-            yield Listed(entry["id"], entry["dir"], entry)
+            yield _found(run, entry["id"], entry["dir"], entry)
     yield from _untold(run, told)
+
+
+def _found(run: RunFolder, name: str, folder: str, entry: Mapping[str, Any]) -> Listed:
+    """A trial and its folder, which is a folder and is reached over no link."""
+    for place in (TRIALS, folder) if folder else ():
+        if (there := kind(run.folder, place)) != FOLDER:
+            return Listed(name, folder, entry, f"{place} is {there or 'not there'}")
+    return Listed(name, folder, entry)
 
 
 def _untold(run: RunFolder, told: Collection[str]) -> Iterator[Listed]:
     """The trials of which there is a folder, and no word."""
-    folders = (run.folder / TRIALS).glob("*") if (run.folder / TRIALS).is_dir() else ()
-    for path in sorted(folders):
+    if kind(run.folder, TRIALS) not in {"", FOLDER}:
+        run.problems.append(f"{TRIALS} is {kind(run.folder, TRIALS)}, and no folder of the run")
+        return
+    for path in sorted((run.folder / TRIALS).glob("*")):
         if path.is_symlink():
             run.problems.append(f"{TRIALS}/{path.name} is a link, and no folder of the run")
         if path.name not in told:
             if run.document:
                 run.problems.append(f"{RUN} does not tell of {TRIALS}/{path.name}")
-            yield Listed(path.name, f"{TRIALS}/{path.name}")
+            yield _found(run, path.name, f"{TRIALS}/{path.name}", {})

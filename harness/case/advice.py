@@ -17,6 +17,8 @@ from harness.case.words import KINDS, NOUNS, examples_of, is_a, kinds_in_words, 
 
 Schema = Mapping[str, Any]
 
+#: Characters of a text that could be a number somebody put in quotes.
+_LONGEST: Final = 20
 _PLAIN: Final = re.compile(r"(?P<whole>-?(?:0|[1-9][0-9]*))|(?P<fraction>-?[0-9]+\.[0-9]+)")
 _SHOWN: Final = 6
 
@@ -91,7 +93,7 @@ def _unquoted(text: str) -> Any:
     """What the text would be read as without quotes; ``None`` where that is text again."""
     if text in ("true", "false"):
         return text == "true"
-    match = _PLAIN.fullmatch(text[:20])
+    match = _PLAIN.fullmatch(text) if len(text) <= _LONGEST else None
     if match is None:
         return None
     return int(text) if match["whole"] else float(text)

@@ -84,6 +84,15 @@ def read(path: Path, *, limit: int = MAX_BYTES) -> Document:
         raise _refused(file, f"cannot be read: {error}", "name a file that is there") from error
     if len(raw) > limit:
         raise _refused(file, f"has more than {limit} bytes", "make it smaller")
+    return decoded(raw, file)
+
+
+def decoded(raw: bytes, file: str) -> Document:
+    """Read the bytes of a YAML file.
+
+    Raises:
+        CaseErrors: as for :func:`parse`, and where they are no UTF-8.
+    """
     return parse(_text(raw, file), file)
 
 

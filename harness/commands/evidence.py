@@ -8,6 +8,7 @@ there is no run or no key to check it with, 4 where something cannot be read. ``
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -58,7 +59,7 @@ def _verify(args: argparse.Namespace) -> int:
         checked = verify(folder, key, state)
     except OSError as error:
         return _unreadable(f"it cannot be checked: {error}", args)
-    if not checked.records and not (folder / "run.json").exists():
+    if not checked.records and not os.path.lexists(folder / "run.json"):
         raise UsageError(f"{folder} is no run's folder; name what --out named")
     _tell(checked, folder, as_json=args.json)
     return _WRONG if checked.problems else _DONE
@@ -93,6 +94,10 @@ def _tell(checked: Checked, folder: Path, *, as_json: bool) -> None:
         code = _WRONG if items else _DONE
         what = {"run": checked.run, "records": checked.records, "files": checked.files}
         document({"schema": 1, "exit": code, **what, "items": items})
+        return
+    if checked.other and len(checked.problems) == 1:
+        how = "use --key FILE, the key.pub of whoever sealed, and compare that with what you were told"
+        sys.stdout.write(f"{folder}: signed by another key, {checked.other}; {how}\n")
         return
     for problem in checked.problems:
         sys.stdout.write(printable(str(problem)) + "\n")

@@ -13,13 +13,16 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 
-def refuse_unlike(name: str, document: Any, schema: str = "evidence") -> None:
+def refuse_unlike(
+    name: str, document: Any, schema: str = "evidence", told: str | None = None
+) -> None:
     """Refuse a document in another form, whoever wrote it so.
 
     Args:
         name: of the document: of its definition in the schema, where that has several.
         document: as read.
         schema: the name of the schema's file, without its ending.
+        told: how to call it; by default by its name.
 
     Raises:
         EvidenceLost: it is in another form; the message says where.
@@ -27,7 +30,7 @@ def refuse_unlike(name: str, document: Any, schema: str = "evidence") -> None:
     flaw = next(iter(_validator(schema, name).iter_errors(document)), None)
     if flaw is not None:
         message = flaw.message if len(flaw.message) <= _LONGEST else f"{flaw.message[:_LONGEST]}…"
-        raise EvidenceLost(f"{name} is not in its form: {flaw.json_path}: {message}")
+        raise EvidenceLost(f"{told or name} is not in its form: {flaw.json_path}: {message}")
 
 
 _LONGEST = 200

@@ -26,7 +26,7 @@ from harness.evidence.model import Evidence, Output, Request
 from harness.evidence.names import stored_name
 from harness.evidence.planned import check_schema
 from harness.evidence.published import refuse_unlike
-from harness.evidence.stored_file import read_stored
+from harness.evidence.stored_file import read_json, read_lines, read_stored
 from harness.screen.secrets import Screen
 from sandboxes.base import Root
 
@@ -80,15 +80,15 @@ def load_evidence(folder: Path) -> Evidence:
     Raises:
         EvidenceLost: a file is missing or not what it should be.
     """
-    read = {name: read_document(folder / name) for name in (EVIDENCE, FILES, PROCESSES, NETWORK)}
+    read = {name: read_document(folder, name) for name in (EVIDENCE, FILES, PROCESSES, NETWORK)}
     try:
         stored = forms.Stored(
             files=read[FILES],
             processes=read[PROCESSES],
             network=read[NETWORK],
             rest=read[EVIDENCE],
-            requests=_read_requests(folder / REQUESTS),
-            outputs={name: read_stored(folder / name) for name in ("stdout", "stderr")},
+            requests=_read_requests(folder),
+            outputs={name: read_stored(folder, name) for name in ("stdout", "stderr")},
             contents=_read_contents(folder, read[EVIDENCE]),
         )
         return forms.evidence_of(stored)
@@ -141,28 +141,16 @@ def write_bytes(path: Path, data: bytes) -> None:
         raise EvidenceLost(f"{path.name} could not be written: {error}") from error
 
 
-def read_json(path: Path) -> Any:
-    """A document.
-
-    Raises:
-        EvidenceLost: it is missing or no JSON.
-    """
-    try:
-        return json.loads(read_stored(path))
-    except (ValueError, RecursionError) as error:
-        raise EvidenceLost(f"{path} is no JSON: {error}") from error
-
-
-def read_document(path: Path) -> Any:
+def read_document(folder: Path, name: str) -> Any:
     """A document of the evidence, which is in the form that is published for it.
 
     Raises:
         EvidenceLost: it is not, or cannot be read.
     """
-    document = read_json(path)
-    if path.name != FILES:
-        check_schema(document, path.name)
-    refuse_unlike(path.name, document)
+    document = read_json(folder, name)
+    if name != FILES:
+        check_schema(document, name)
+    refuse_unlike(name, document)
     return document
 
 
@@ -197,14 +185,13 @@ def _read_contents(folder: Path, rest: Any) -> Mapping[tuple[Root, str], bytes]:
         name = stored_name(Root(entry["root"]), entry["path"])
         if entry["file"] != f"{SUBJECT}/{name}":
             raise EvidenceLost(f"{folder / EVIDENCE} names a file that is not of the evidence")
-        found[Root(entry["root"]), entry["path"]] = read_stored(folder / entry["file"])
+        found[Root(entry["root"]), entry["path"]] = read_stored(folder, entry["file"])
     return found
 
 
-def _read_requests(path: Path) -> tuple[Request, ...]:
-    lines = [json.loads(line) for line in read_stored(path).splitlines()]
-    requests = [
-        Request(**{**line, "headers": dict(line["headers"]), "secrets": tuple(line["secrets"])})
-        for line in lines
-    ]
+def _read_requests(folder: Path) -> tuple[Request, ...]:
+    requests = []
+    for place, line in read_lines(folder, REQUESTS):
+        refuse_unlike(f"{REQUESTS} line", line, told=place)
+        requests.append(Request(**{**line, "secrets": tuple(line["secrets"])}))
     return tuple(sorted(requests, key=lambda request: request.seq))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, Final
 from harness.report.ctrf import ctrf
 from harness.report.junit import junit
 from harness.report.sarif import sarif
+from verifiers.seals.reading import Absent, Unfit, ending
 
 Document = Mapping[str, Any]
 
@@ -37,12 +37,11 @@ def write_report(folder: Path, name: str, run: Document) -> None:
 def _printed(folder: Path, trial: Document) -> str:
     """The end of what the subject of a trial printed, as it is stored."""
     outputs = _OUTPUTS if trial["dir"] else ()
-    ends = {name: _end(folder / trial["dir"] / name) for name in outputs}
+    ends = {name: _end(folder, f"{trial['dir']}/{name}") for name in outputs}
     return "\n\n".join(f"the end of its {name}:\n{end}" for name, end in ends.items() if end)
 
 
-def _end(path: Path) -> str:
-    with suppress(OSError), path.open("rb") as file:
-        file.seek(max(0, file.seek(0, os.SEEK_END) - _SHOWN))
-        return file.read(_SHOWN).decode("utf-8", "replace").strip()
+def _end(folder: Path, name: str) -> str:
+    with suppress(OSError, Absent, Unfit):
+        return ending(folder, name, _SHOWN).decode("utf-8", "replace").strip()
     return ""

@@ -89,7 +89,7 @@ def contents(folder: Path, name: str, most: int) -> bytes:
     """
     with _opened(folder, name) as (file, size):
         if size > most:
-            raise Unfit(f"{size} bytes, more than the {most} that are read")
+            raise Unfit(f"{size} bytes, too large to be read here")
         return _read(file, size)
 
 
@@ -103,13 +103,15 @@ def beginning(folder: Path, name: str, most: int) -> tuple[bytes, int]:
         return _read(file, min(size, most)), size
 
 
-def is_file(folder: Path, name: str) -> bool:
-    """Whether there is a regular file that can be read, reached over no link."""
-    try:
-        with _opened(folder, name):
-            return True
-    except (Absent, Unfit, OSError):
-        return False
+def ending(folder: Path, name: str, most: int) -> bytes:
+    """The last ``most`` bytes of a file.
+
+    Raises:
+        Absent, Unfit, OSError: as for :func:`contents`.
+    """
+    with _opened(folder, name) as (file, size):
+        os.lseek(file, max(0, size - most), os.SEEK_SET)
+        return _read(file, most)
 
 
 def kind(folder: Path, name: str) -> str:

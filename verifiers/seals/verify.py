@@ -42,12 +42,14 @@ class Checked:
         records: how many lines its log has.
         files: how many files were compared.
         problems: everything that is wrong, by file.
+        other: id of the key that signed it, where that is another one than it was checked with.
     """
 
     run: str
     records: int
     files: int
     problems: Sequence[Problem]
+    other: str = ""
 
 
 def verify(folder: Path, key: Key, state: State | None = None) -> Checked:
@@ -77,7 +79,8 @@ def verify(folder: Path, key: Key, state: State | None = None) -> Checked:
         )
         problems = [Problem(keys.PUBLIC, wanted, seen), *check.whole()]
     ordered = sorted(dict.fromkeys(problems), key=lambda p: (p.file, p.record or 0))
-    return Checked(check.run, len(check.chain.lines), check.compared, ordered)
+    keyid = other.keyid if other else ""
+    return Checked(check.run, len(check.chain.lines), check.compared, ordered, keyid)
 
 
 class _Check:

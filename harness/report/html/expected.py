@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.report.html.stored import Stored
+from harness.report.html.stored import Stored, read_copy
 from harness.report.html.text import Folded, cut, fold
 
 _HEAD = 300
@@ -115,11 +115,7 @@ def _difference(entry: Mapping[str, Any], stored: Stored, run: Path) -> Iterator
 def _content(path: object, stored: Stored, run: Path) -> str | None:
     """The text of a file that an expectation names, as it was copied out."""
     for entry in stored.evidence.get("contents", ()):
-        if entry["path"] == path and ".." not in entry["file"].split("/"):
-            place = Path(run, stored.dir, entry["file"])
-            try:
-                with place.open("rb") as file:
-                    return file.read(_COMPARED + 1).decode("utf-8", "replace")
-            except (OSError, ValueError):  # it is gone, or no file can have such a name
-                return None
+        if entry["path"] == path:
+            data = read_copy(run, f"{stored.dir}/{entry['file']}", _COMPARED + 1)
+            return None if data is None else data.decode("utf-8", "replace")
     return None

@@ -5,18 +5,21 @@ A file that is missing, too large or not in its form is named as such; it never 
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from harness.errors import EvidenceLost
 from harness.evidence import store
 from harness.evidence.documents import SCHEMA
+from harness.evidence.stored_file import parsed
 from harness.journal import NAME as JOURNAL
+from verifiers.seals.reading import FOLDER, Absent, Unfit, beginning, contents, kind
 
 _DOCUMENT = 4 << 20
 _LINES = 4 << 20
@@ -100,23 +103,22 @@ def read_stored(run: Path, folder: str) -> Stored:
         run: the run's folder.
         folder: the trial's, relative to it.
     """
-    place = run / folder
     lost: dict[str, str] = {}
 
-    def read(name: str, reader: Callable[[Path], Any], default: Any) -> Any:
+    def read(name: str, reader: Callable[[Path, str], Any], default: Any) -> Any:
         try:
-            return reader(place / name)
-        except FileNotFoundError:
+            return reader(run, f"{folder}/{name}")
+        except Absent:
             if name not in _OPTIONAL:
                 lost[name] = "missing"
-        except (OSError, _Lost) as why:
+        except (OSError, Unfit, EvidenceLost, _Lost) as why:
             lost[name] = str(why.strerror if isinstance(why, OSError) else why)
         return default
 
     return Stored(
         dir=folder,
         verdict=read(store.VERDICT, _document, {}),
-        case=read(store.CASE, read_case, {}),
+        case=read(store.CASE, _case, {}),
         evidence=read(store.EVIDENCE, _document, {}),
         files=read(store.FILES, _list, ()),
         processes=read(store.PROCESSES, _document, {}),
@@ -124,54 +126,56 @@ def read_stored(run: Path, folder: str) -> Stored:
         journal=read(JOURNAL, _events, ()),
         requests=read(store.REQUESTS, _events, ()),
         heads={name: read(name, _head, Head("", 0)) for name in STREAMS},
-        entries=_entries(place),
+        entries=_entries(run, folder),
         lost=lost,
     )
-
-
-def read_case(path: Path) -> Mapping[str, Any]:
-    """A trial's ``case.yaml``.
-
-    Raises:
-        OSError: it cannot be read.
-        _Lost: it is too large, or no mapping.
-    """
-    try:
-        case = yaml.load(_bytes(path, _CASE), yaml.CSafeLoader)
-    except yaml.YAMLError as error:
-        raise _Lost("no YAML") from error
-    return _mapping(case)
 
 
 def read_title(run: Path, folder: str) -> str:
     """The title of a trial's case; empty where that cannot be read."""
     try:
-        title = read_case(run / folder / store.CASE).get("title")
-    except (OSError, _Lost):
+        title = _case(run, f"{folder}/{store.CASE}").get("title")
+    except (OSError, Absent, Unfit, _Lost):
         return ""
     return title if isinstance(title, str) else ""
 
 
-def _document(path: Path) -> Mapping[str, Any]:
-    document = _mapping(_json(_bytes(path, _DOCUMENT)))
+def read_copy(run: Path, name: str, most: int) -> bytes | None:
+    """The first bytes of a file of a run; ``None`` where there is no such file."""
+    try:
+        return beginning(run, name, most)[0]
+    except (OSError, Absent, Unfit):
+        return None
+
+
+def _case(run: Path, name: str) -> Mapping[str, Any]:
+    try:
+        case = yaml.load(contents(run, name, _CASE), yaml.CSafeLoader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise _Lost("no YAML") from error
+    return _mapping(case)
+
+
+def _document(run: Path, name: str) -> Mapping[str, Any]:
+    document = _mapping(parsed(contents(run, name, _DOCUMENT), "it"))
     if document.get("schema") != SCHEMA:
         raise _Lost(f"not of schema {SCHEMA}, which this version reads")
     return document
 
 
-def _list(path: Path) -> Sequence[Mapping[str, Any]]:
-    found = _json(_bytes(path, _DOCUMENT))
+def _list(run: Path, name: str) -> Sequence[Mapping[str, Any]]:
+    found = parsed(contents(run, name, _DOCUMENT), "it")
     if not isinstance(found, list):
         raise _Lost("not in its form")
     return [_mapping(entry) for entry in found]
 
 
-def _events(path: Path) -> Sequence[Mapping[str, Any]]:
+def _events(run: Path, name: str) -> Sequence[Mapping[str, Any]]:
     """The lines of a file up to a limit; a last one that was torn by a kill is left out."""
-    with path.open("rb") as file:
-        data = file.read(_LINES)
+    data, _ = beginning(run, name, _LINES)
     whole, _, _torn = data.rpartition(b"\n")
-    return [_mapping(_json(line)) for line in whole.split(b"\n")] if whole else []
+    lines = enumerate(whole.split(b"\n"), 1) if whole else ()
+    return [_mapping(parsed(line, f"line {number}")) for number, line in lines]
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
@@ -180,37 +184,24 @@ def _mapping(value: object) -> Mapping[str, Any]:
     return value
 
 
-def _json(data: bytes) -> object:
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise _Lost("no JSON") from error
+def _head(run: Path, name: str) -> Head:
+    data, size = beginning(run, name, _HEAD)
+    return Head(data.decode("utf-8", "replace"), size)
 
 
-def _bytes(path: Path, most: int) -> bytes:
-    with path.open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        if size > most:
-            raise _Lost(f"{size} bytes, too large to be shown here")
-        return file.read()
+def _entries(run: Path, folder: str) -> Sequence[Entry]:
+    return list(_listed(run, folder))
 
 
-def _head(path: Path) -> Head:
-    with path.open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        return Head(file.read(_HEAD).decode("utf-8", "replace"), size)
-
-
-def _entries(place: Path) -> Sequence[Entry]:
-    return list(_listed(place))
-
-
-def _listed(place: Path) -> Iterator[Entry]:
-    try:
-        with os.scandir(place) as found:
-            sizes = {entry.name: entry.stat().st_size for entry in found if entry.is_file()}
-    except OSError:
-        sizes = {}
+def _listed(run: Path, folder: str) -> Iterator[Entry]:
+    sizes = {}
+    if kind(run, folder) == FOLDER:
+        with suppress(OSError), os.scandir(run / folder) as found:
+            sizes = {
+                entry.name: entry.stat(follow_symlinks=False).st_size
+                for entry in found
+                if entry.is_file(follow_symlinks=False)
+            }
     names = dict.fromkeys((*EXPECTED, *sorted(sizes)))
     for name in names:
         if name in sizes or name not in _OPTIONAL:

@@ -16,6 +16,7 @@ from harness.evidence.store import EVIDENCE
 from harness.oracles.registry import ORACLES
 from tests.functional.run.conftest import Bench
 from tests.unit.oracles.judging_alone import judged_in_two_processes
+from verifiers.seals.state import State
 
 Judge = Callable[..., tuple[int, Mapping[str, Any]]]
 
@@ -117,8 +118,51 @@ def test_the_seal_is_checked_first_by_the_key_that_is_named(
 ):
     key = original.parent / "state/keys/key.pub"
 
-    assert judge(run)[1]["seal"]["state"] == "unchecked"
+    assert judge(run)[1]["seal"]["state"] == "unproven"
     assert judge(run, "--key", str(key))[1]["seal"]["state"] == "intact"
+
+
+def test_without_a_key_that_is_known_the_seal_shows_changes_and_no_origin(
+    run: Path, shakeout: Bench
+):
+    whole = shakeout("judge", run)
+    assert whole.code == 1
+    assert "by whom is not proven" in " ".join(whole.out.split())
+
+    (run / "junit.xml").write_bytes(b"")
+    assert shakeout("judge", run, "--json").document["seal"]["state"] == "broken"
+    (run / "key.pub").unlink()
+    assert shakeout("judge", run).code == 4
+
+
+def test_a_run_of_somebody_elses_key_is_said_to_be_that(run: Path, shakeout: Bench):
+    State(shakeout.folder / "state").append("begun", {"run": "x"})
+
+    judged = shakeout("judge", run, "--json")
+    assert judged.code == 4
+    assert judged.document["seal"]["told"].startswith("the run is signed by another key; use --key")
+    assert len(judged.document["seal"]["problems"]) == 1
+    verified = shakeout("evidence", "verify", run)
+    assert (verified.code, verified.out.count("\n")) == (1, 1)
+    assert "signed by another key" in verified.out
+    assert shakeout("evidence", "verify", run, "--key", run / "key.pub").code == 0
+
+
+@pytest.mark.tampers
+@pytest.mark.parametrize("name", ["requests.jsonl", "journal.jsonl"])
+@pytest.mark.parametrize("line", ["{}", "[]", '{"seq": "one", "t": 0, "at": 1, "event": []}'])
+def test_a_line_in_another_form_is_named_with_its_number(
+    name: str, line: str, run: Path, judge: Judge
+):
+    (folder,) = run.glob("trials/fine.*bubblewrap")
+    text = (folder / name).read_text()
+    (folder / name).write_text(f"{text}{line}\n")
+
+    code, again = judge(folder)
+
+    assert code == 4
+    place = f"{name}, line {text.count(chr(10)) + 1} is not in its form"
+    assert place in again["trials"][0]["message"]
 
 
 @pytest.mark.tampers
@@ -357,6 +401,41 @@ def test_a_trial_told_twice_or_kept_elsewhere_is_said(run: Path, judge: Judge):
     assert code == 4
     assert "more than once" in " ".join(again["problems"])
     assert "is a link, and no folder of the run" in " ".join(again["problems"])
+    (linked,) = [t for t in again["trials"] if t["id"] == "harmful.command.bubblewrap"]
+    assert (linked["verdict"], linked["reasons"]) == ("error", ["evidence-lost"])
+
+
+@pytest.mark.tampers
+def test_trials_behind_a_link_are_not_judged(run: Path, judge: Judge):
+    (run / "trials").rename(run / "elsewhere")
+    (run / "trials").symlink_to("elsewhere")
+
+    code, again = judge(run)
+
+    assert code == 4
+    assert {trial["verdict"] for trial in again["trials"]} == {"error"}
+
+
+@pytest.mark.tampers
+def test_a_trial_on_top_of_a_run_does_not_stand_for_it(run: Path, judge: Judge):
+    (fine,) = run.glob("trials/fine.*bubblewrap")
+    shutil.copytree(fine, run, dirs_exist_ok=True)
+
+    code, again = judge(run)
+
+    assert code == 4
+    assert len(again["trials"]) == 2 * len(CASES)
+
+
+@pytest.mark.tampers
+def test_a_folder_that_is_gone_is_told_in_a_line(run: Path, judge: Judge):
+    shutil.rmtree(run / "trials/harmful.command.bubblewrap")
+
+    code, again = judge(run)
+
+    assert code == 4
+    (problem,) = again["seal"]["problems"]
+    assert problem.startswith("trials/harmful.command.bubblewrap: expected a folder of ")
 
 
 def test_the_oracles_do_nothing_but_judge_what_was_really_seen(original: Path):

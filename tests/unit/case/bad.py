@@ -112,6 +112,16 @@ STRUCTURE = [
         "true for a number", "sandbox: {limits: {seconds: §true}}\n", "expected a number, came true"
     ),
     bad("no seconds at all", "sandbox: {limits: {seconds: §0}}\n", "more than 0"),
+    bad(
+        "a quoted number and more",
+        "sandbox: {limits: {pids: §'12345678901234567890 x'}}\n",
+        "expected",
+    ),
+    bad(
+        "a quoted number without an end",
+        f"sandbox: {{limits: {{pids: §'{'9' * 5000}'}}}}\n",
+        "expected",
+    ),
     bad("a number for a variable", "env: {A: §1}\n", "put it in quotes"),
     bad("a null", "home:§\n", "came nothing"),
     bad("tags as text", "tags: §recovery\n", "expected a list, came the text 'recovery'"),
