@@ -13,8 +13,11 @@ from sandboxes.capabilities import NEST, Capability
 from sandboxes.checks import CHECKS, LIMITS, WEB, ZONE, Check
 from sandboxes.errors import SandboxError
 
-_AS_ROOT = "run as root"
-_GROUPS = "run as root where cgroups can be made (v1 memory and pids, or a v2 tree that is ours)"
+_AS_ROOT = 'run as root: sudo "$(command -v shakeout)" run'
+_GROUPS = (
+    f"{_AS_ROOT}; in a container only where root may make control groups "
+    "(cgroup v1 with memory and pids, or a v2 tree of its own)"
+)
 
 _REMEDIES: Mapping[str, str] = {
     "limits.memory": _GROUPS,

@@ -12,13 +12,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from harness.case.model import Case, SubjectRef, Where
+from harness.commands.answers import printable
+from harness.commands.shown import wrapped
+from harness.commands.without import without
 from harness.state import cases_folder
 from harness.subjects.base import Missing
 from harness.subjects.registry import SUBJECTS
 from sandboxes.base import Probe
+from sandboxes.capabilities import CAPABILITIES, Capability
 from sandboxes.registry import BACKENDS
 
 _COMMAND = "command"
+_GRADES = {"root": "root grade: started as root", "user": "user grade: as an ordinary user"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -68,11 +73,21 @@ def _backend_lines(probe: Probe) -> Iterator[str]:
             yield f"    to get it: {probe.remedy}"
         return
     versions = ", ".join(f"{name} {version}" for name, version in probe.versions.items())
-    yield f"sandbox {probe.backend}: {probe.grade} grade ({versions})"
+    yield f"sandbox {probe.backend}: works, {_GRADES[probe.grade]} ({versions})"
     for cap in probe.capabilities.values():
-        yield f"    {'yes' if cap.available else 'no ':<3} {cap.name:<18} {cap.detail}"
-        if not cap.available and cap.remedy:
-            yield f"        to get it: {cap.remedy}"
+        yield from _capability_lines(cap)
+
+
+def _capability_lines(cap: Capability) -> Iterator[str]:
+    """What it is; where it is missing also why, what that costs, and what mends it."""
+    yield from wrapped(
+        f"    {'yes' if cap.available else 'no':<3} {cap.name:<19} ", CAPABILITIES[cap.name]
+    )
+    if not cap.available:
+        yield from wrapped("        why not: ", printable(cap.detail))
+        yield from wrapped("        not possible: ", without(cap.name))
+        if cap.remedy:
+            yield from wrapped("        to get it: ", cap.remedy)
 
 
 def _subjects() -> Iterator[dict[str, Any]]:

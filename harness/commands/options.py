@@ -18,13 +18,17 @@ def add_weighing(add: Callable[..., Any], prefix: str = "--") -> None:
         add: adds an option, as ``argparse`` and pytest do.
         prefix: what the options' names begin with.
     """
-    add(f"{prefix}no-known", action="store_true", help="let known defects count as failures")
+    add(
+        f"{prefix}no-known",
+        action="store_true",
+        help="let defects that cases list under known count as failures",
+    )
     add(
         f"{prefix}fail-on",
         action="append",
         default=[],
         choices=[word.value for word in FailOn],
-        help="let this count as failed too",
+        help="let this count as failed too; may be repeated",
     )
 
 

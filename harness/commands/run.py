@@ -49,9 +49,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
     choosing(parser)
     add = parser.add_argument
     add("--repeat", type=_count, default=1, metavar="N", help="do each trial N times")
-    add("--replay", type=Path, metavar="DIR", help="run the trials of this evidence again")
-    add("--no-inject", action="store_true", help="arm no fault: every case must be unavailable")
-    add("--control", action="store_true", help="run each case's clean control beside it")
+    add(
+        "--replay",
+        type=Path,
+        metavar="DIR",
+        help="run the trials in this folder of a run again, each fault at the same place",
+    )
+    add(
+        "--no-inject",
+        action="store_true",
+        help="arm no fault, to see that no case passes without: each must be unavailable",
+    )
+    add(
+        "--control",
+        action="store_true",
+        help="run each case also with nothing wrong in it (its clean control), which must pass",
+    )
     add_weighing(add)
     add("--summary", type=Path, metavar="FILE", help="append a summary in Markdown to this file")
 
@@ -61,15 +74,16 @@ def choosing(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     paths = "case files, folders of cases, suites (default: the suite that comes with shakeout)"
     add("paths", nargs="*", type=Path, metavar="PATH", help=paths)
-    add("-k", dest="expression", metavar="EXPR", help="only cases whose id, tags or title match")
-    add("--subject", metavar="NAME", help="run every case with this subject")
+    match = "only cases whose id, tags or title match: words, and, or, not, ( )"
+    add("-k", dest="expression", metavar="EXPR", help=match)
+    add("--subject", metavar="NAME", help="run every case with this subject instead of its own")
     backends = ["auto", *BACKENDS]
     add(
         "--sandbox",
         default="auto",
         type=_backend,
         choices=backends,
-        help="where to run (default: auto)",
+        help="where to run (default: auto, the first that can do what a case needs)",
     )
     add(
         "-n",
@@ -85,9 +99,14 @@ def choosing(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="what everything is made from that is chosen by chance; each run says its own",
     )
-    add("--out", metavar="DIR", help="the run's folder; new or empty")
+    folder = "the run's folder, new or empty (default: out/TIME-ID, with a link out/latest)"
+    add("--out", metavar="DIR", help=folder)
     add("--json", action="store_true", help="print the JSON document, and nothing else, on stdout")
-    add("--written", action="store_true", help="leave out checks of the suite without a case")
+    add(
+        "--written",
+        action="store_true",
+        help="leave out checks of the suite whose case is not written yet",
+    )
 
 
 def _backend(text: str) -> str:
@@ -137,9 +156,8 @@ def untold(here: Path, verb: str) -> str:
     if near.is_dir() and not near.samefile(cases_folder()):
         return f"{what}; for the cases here: shakeout {verb} {near.name}"
     cases = sorted(path.name for path in here.glob("*.yaml") if is_case(path))
-    return (
-        f"{what}; for the cases here: shakeout {verb} {' '.join(cases[:_NAMED])}" if cases else what
-    )
+    named = " ".join(cases) if len(cases) <= _NAMED else "."
+    return f"{what}; for the cases here: shakeout {verb} {named}" if cases else what
 
 
 def _guarded(args: argparse.Namespace, judge: Callable[[], int]) -> int:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from harness.subjects.base import Missing
 
-REMEDY = "ci/setup"
+REMEDY = "run ci/setup in a checkout of shakeout"
 
 
 @dataclass(frozen=True, slots=True)

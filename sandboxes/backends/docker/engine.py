@@ -116,7 +116,10 @@ def find() -> Engine:
             raise
         except SandboxError as error:
             reasons.append(str(error))
-    why = "; ".join(reasons) or f"no engine: {HOST} is not set, and none of {_SOCKETS} is there"
+    why = (
+        "; ".join(reasons)
+        or f"no engine: {HOST} is not set, and there is no {' and no '.join(_SOCKETS)}"
+    )
     raise BackendUnavailable(why, START)
 
 

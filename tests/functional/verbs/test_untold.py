@@ -25,7 +25,11 @@ def test_a_run_without_a_path_says_what_it_runs(tmp_path: Path, verb: str):
 @pytest.mark.parametrize("verb", ["run", "teeth"])
 @pytest.mark.parametrize(
     ("names", "named"),
-    [(("cases/a.yaml",), "cases"), (("b.yaml", "a.yaml"), "a.yaml b.yaml")],
+    [
+        (("cases/a.yaml",), "cases"),
+        (("b.yaml", "a.yaml"), "a.yaml b.yaml"),
+        (("a.yaml", "b.yaml", "c.yaml", "d.yaml"), "."),
+    ],
 )
 def test_cases_of_the_current_folder_are_hinted_at(
     tmp_path: Path, verb: str, names: tuple[str, ...], named: str

@@ -67,7 +67,7 @@ def test_an_agent_that_is_not_installed_is_missing_with_the_place_and_the_remedy
     found = SUBJECTS[agent].identify(SubjectRef(agent), CASE)
     assert isinstance(found, Missing)
     assert str(root) in found.reason
-    assert found.remedy == "ci/setup"
+    assert found.remedy == "run ci/setup in a checkout of shakeout"
 
 
 @pytest.mark.parametrize("agent", AGENTS)
