@@ -9,7 +9,7 @@ import pytest
 from sandboxes.registry import BACKENDS
 from tests.attacks.form import BUBBLEWRAP, DOCKER, PASSED, Attack, Seen, run, scene
 from tests.attacks.registry import ATTACKS
-from tests.conformance.conftest import wanted
+from tests.conformance.conftest import WAYS, wanted, wanted_kind
 
 EVERY = pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
 IN_CONTAINERS = {name: attack for name, attack in ATTACKS.items() if attack.docker}
@@ -19,6 +19,10 @@ IN_CONTAINERS = {name: attack for name, attack in ATTACKS.items() if attack.dock
 def folder(tmp_path, monkeypatch):
     with scene(tmp_path, monkeypatch):
         yield tmp_path
+
+
+#: What is watched, limited or nested is not under every one of them.
+ANYWHERE = {name: attack for name, attack in IN_CONTAINERS.items() if not attack.needs}
 
 
 def wanted_here(backend: str, needs: Sequence[str]) -> None:
@@ -66,4 +70,14 @@ def test_it_passes_where_its_defence_is_gone(attack, folder, monkeypatch):
 @pytest.mark.engine
 @pytest.mark.parametrize("attack", IN_CONTAINERS.values(), ids=IN_CONTAINERS)
 def test_it_ends_as_it_must_in_a_container(attack, folder):
+    assert_ends_as_it_must(attack, tried(attack, folder, DOCKER))
+
+
+@pytest.mark.engine
+@pytest.mark.long
+@pytest.mark.parametrize("kind", WAYS)
+@pytest.mark.parametrize("attack", ANYWHERE.values(), ids=ANYWHERE)
+def test_it_ends_as_it_must_by_every_way_into_a_container(attack, kind, folder, monkeypatch):
+    monkeypatch.setitem(BACKENDS, DOCKER, wanted_kind(kind))
+
     assert_ends_as_it_must(attack, tried(attack, folder, DOCKER))

@@ -83,6 +83,11 @@ def kind(request) -> str:
 @pytest.fixture(scope="session")
 def backend(kind) -> Backend:
     """A backend that works here."""
+    return wanted_kind(kind)
+
+
+def wanted_kind(kind: str) -> Backend:
+    """A backend by its kind; skips what cannot be tried here, unless it must be."""
     if kind == "docker/runsc" and not knows("runsc"):
         pytest.skip("the engine knows no gVisor: apt-get install runsc, then ci/engine start")
     wanted(KINDS[kind])

@@ -15,7 +15,7 @@ from harness.faults.registry import FAULTS
 from harness.oracles.registry import ORACLES
 from sandboxes.registry import BACKENDS
 from tests import few
-from tests.conformance.conftest import wanted
+from tests.conformance.conftest import WAYS, wanted, wanted_kind
 from tests.functional.parity.sources import Source, sample, sources
 
 #: What is not of the case: numbers of processes, times and speeds, the agent's number, which is
@@ -26,6 +26,7 @@ OWN = re.compile(
 )
 OBJECTS = ".git/objects/"
 AT_ONCE = 20
+LACKS = "capability-missing"
 #: Cases of which only the verdicts are compared, and why.
 UNLIKE = {
     "full-is-met-by-who-writes-too-much": "how fast it was shifts what is cut off of its words",
@@ -88,28 +89,52 @@ def test_every_backend_comes_to_the_same_verdicts(group, tmp_path, monkeypatch, 
     monkeypatch.setenv("SHAKEOUT_STATE", str(tmp_path / "state"))
     files = [str(source.file(tmp_path)) for source in group]
     words = not group[0].of_agents
-    seen: dict[str, dict[str, Any]] = {}
+    seen = {}
     for name, backend in BACKENDS.items():
         wanted(backend)
-        out = tmp_path / name
-        code = cli.main(["run", *files, "--sandbox", name, "--out", str(out), "--json"])
-        run = json.loads(capsys.readouterr().out)
-        assert code == run["exit"], run
-        reasons = {reason for trial in run["trials"] for reason in trial["reasons"]}
-        if "subject-missing" in reasons:
-            pytest.skip("the agents are not installed")
-        assert {trial["sandbox"]["backend"] for trial in run["trials"]} == {name}
-        assert {trial["case"] for trial in run["trials"]} == {source.name for source in group}
-        seen[name] = {
-            trial["id"].replace(name, ""): judged(
-                out / trial["dir"], words=words and trial["case"] not in UNLIKE
-            )
-            for trial in run["trials"]
-        }
+        seen[name] = come_to(group, files, name, tmp_path / name, capsys, words=words)
 
     first, *others = seen.values()
     assert others
     assert [line for other in others for line in differences(first, other)] == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", WAYS)
+@pytest.mark.parametrize("group", [*groups(FEW, "ways")])
+def test_every_way_into_a_container_comes_to_the_same_verdicts(
+    group, kind, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setenv("SHAKEOUT_STATE", str(tmp_path / "state"))
+    files = [str(source.file(tmp_path)) for source in group]
+    wanted(BACKENDS["docker"])
+    first = come_to(group, files, "docker", tmp_path / "joined", capsys, words=False)
+    monkeypatch.setitem(BACKENDS, "docker", wanted_kind(kind))
+    other = come_to(group, files, "docker", tmp_path / "way", capsys, words=False)
+
+    can = {trial: came for trial, came in other.items() if LACKS not in came["reasons"]}
+    assert can if kind == "docker/runsc" else can == other
+    assert list(differences({trial: first[trial] for trial in can}, can)) == []
+
+
+def come_to(
+    group: Sequence[Source], files: Sequence[str], name: str, out: Path, capsys: Any, *, words: bool
+) -> dict[str, dict[str, Any]]:
+    """What the trials of a run on a backend come to, by their ids without its name."""
+    code = cli.main(["run", *files, "--sandbox", name, "--out", str(out), "--json"])
+    run = json.loads(capsys.readouterr().out)
+    assert code == run["exit"], run
+    reasons = {reason for trial in run["trials"] for reason in trial["reasons"]}
+    if "subject-missing" in reasons:
+        pytest.skip("the agents are not installed")
+    assert {trial["sandbox"]["backend"] for trial in run["trials"]} == {name}
+    assert {trial["case"] for trial in run["trials"]} == {source.name for source in group}
+    return {
+        trial["id"].replace(name, ""): judged(
+            out / trial["dir"], words=words and trial["case"] not in UNLIKE
+        )
+        for trial in run["trials"]
+    }
 
 
 def differences(first: dict[str, Any], other: dict[str, Any]) -> Iterator[str]:
