@@ -7,6 +7,8 @@ import os
 import stat
 from typing import Any
 
+from sandboxes.helper import plain
+
 #: kind, mode, uid, gid, size, sha256, target, mtime_ns
 Row = list[Any]
 _CHUNK = 1 << 20
@@ -30,7 +32,8 @@ class Allowance:
         self._left = self._size
 
 
-#: Bytes of holes that are hashed: a sparse file can be longer than any disk.
+#: Bytes of holes that are hashed: a sparse file can be longer than any disk. gVisor's kernel does
+#: not tell holes from data, so there every file counts whole.
 holes = Allowance(1 << 30)
 #: Bytes of paths that are listed: a file below long chains of folders has a path of megabytes.
 #: It is more than the longest names of as many files as there can be come to, side by side.
@@ -51,7 +54,7 @@ def row(folder: int, name: str | bytes, status: os.stat_result, *, digest: bool 
     what = kind(status.st_mode)
     sha256 = target = None
     size = status.st_size
-    empty = max(0, size - status.st_blocks * 512)
+    empty = size if plain.is_plain() else max(0, size - status.st_blocks * 512)
     if what == "file" and digest and holes.take(empty if empty > _CHUNK else 0):
         sha256, size = _digest(folder, name, size)
     elif what == "link":
