@@ -28,6 +28,7 @@ _WENT_WELL: Final = re.compile(
     r"\b(?:ok|done|connected|succeeded|success|is up|is ready|ready|recovered|passed|established|went through)\b"
 )
 _NOT: Final = re.compile(r"\b(?:not|no|isn't|never|un\w+)\b")
+_NAMES: Final = re.compile(r"\b(?:name|titled?|called|named|text|label|test|page|rule|key|case) $")
 _QUOTES: Final = "\"'`"
 _ANOTHER: Final = "during handling of the above exception"
 
@@ -113,7 +114,7 @@ def _evidence(text: Text, *, searched: bool) -> list[Evidence]:
         for place in places(pattern.key, text.lower):
             line = line_at(text, place, searched=searched)
             hit = pattern.match(text.lower, line.start, line.body, line.end)
-            if hit and _allowed(rule, line):
+            if hit and _allowed(rule, line) and not _named(text.lower, *hit):
                 _keep(by_line, Evidence(rule, line, *hit))
     return [by_line[end] for end in sorted(by_line) if by_line[end].line.role is not Role.NARRATION]
 
@@ -123,6 +124,16 @@ def _allowed(rule: Rule, line: Line) -> bool:
     if any(piece.find(lower, line.start, line.end) >= 0 for piece in rule.barred):
         return False
     return not rule.near or any(word in lower for word in rule.near)
+
+
+def _named(lower: str, start: int, end: int) -> bool:
+    """Whether the words stand in quotes as the name of something: ``the page "access denied"``."""
+    return (
+        start > 0
+        and lower[start - 1] in _QUOTES
+        and lower[end : end + 1] == lower[start - 1]
+        and _NAMES.search(lower[max(start - 12, 0) : start - 1]) is not None
+    )
 
 
 def _keep(by_line: dict[int, Evidence], found: Evidence) -> None:
