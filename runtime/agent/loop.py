@@ -72,11 +72,11 @@ class Agent:
 
     async def turn(self, conversation: Conversation, model: Model) -> Ended:
         """Carry a conversation on until the model ends the turn, or something else does."""
-        try:
-            async with anyio.create_task_group() as background:
+        async with anyio.create_task_group() as background:
+            try:
                 ended = await self._turn(conversation, model, background)
-        except ModelError as error:
-            ended = Ended(False, why=str(error))
+            except ModelError as error:
+                ended = Ended(False, why=str(error))
         await self._conversations.set_state(conversation.id, "done" if ended.done else "failed")
         await self._events.emit("turn.ended", conversation.id, done=ended.done, why=ended.why)
         return ended

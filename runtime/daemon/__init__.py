@@ -1,0 +1,1 @@
+"""The daemon: all parts put together, and the API in front of them."""

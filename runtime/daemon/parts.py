@@ -1,0 +1,124 @@
+"""Everything that one daemon is made of, put together in one place."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from runtime.agent.conversations import Conversations
+from runtime.agent.loop import Agent
+from runtime.clock import Clock, SystemClock
+from runtime.events import Events
+from runtime.model.base import Hear, Model
+from runtime.model.open import open_model
+from runtime.places import Places
+from runtime.recovery.supervise import Supervisor
+from runtime.screen.known import environment_secrets
+from runtime.screen.screen import Screen
+from runtime.settings import Settings, load
+from runtime.store.engine import url_of
+from runtime.store.store import Store, open_store
+from runtime.tools.base import Context, Tool
+from runtime.tools.registry import Registry
+
+#: The families of core tools that there are.
+FAMILIES: Final = ("fs_read", "shell", "net")
+#: Variables of the daemon's own that no tool's process is given.
+_OURS: Final = ("AGENTD_", "ANTHROPIC_", "OPENAI_")
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts of a running daemon."""
+
+    places: Places
+    settings: Settings
+    clock: Clock
+    screen: Screen
+    store: Store
+    events: Events
+    conversations: Conversations
+    registry: Registry
+    supervisor: Supervisor
+    agent: Agent
+    model: Callable[[], Model]
+
+    async def begin(self) -> None:
+        """Put right what the last end left: lost attempts, turns that broke off, hand-offs due."""
+        lost = await self.supervisor.budget.close_lost()
+        interrupted = await self.conversations.interrupt()
+        await self.supervisor.handoffs.silence()
+        await self.supervisor.handoffs.deliver()
+        await self.events.emit("daemon.started", lost=lost, interrupted=interrupted)
+
+
+@asynccontextmanager
+async def assembled(
+    environment: Mapping[str, str],
+    hear: Callable[[str], Hear],
+    clock: Clock | None = None,
+) -> AsyncIterator[Parts]:
+    """The parts, for as long as the daemon runs.
+
+    Args:
+        environment: where its places, switches and keys are.
+        hear: what is done with the text of a conversation as it arrives.
+        clock: the machine's if absent.
+    """
+    places = Places.of(environment)
+    places.make()
+    settings = load(places.settings, environment)
+    store = open_store(settings.store or url_of(places.database))
+    try:
+        parts = _put_together(places, settings, store, environment, hear, clock or SystemClock())
+        await parts.begin()
+        yield parts
+    finally:
+        store.close()
+
+
+def _put_together(
+    places: Places,
+    settings: Settings,
+    store: Store,
+    environment: Mapping[str, str],
+    hear: Callable[[str], Hear],
+    clock: Clock,
+) -> Parts:
+    screen = Screen(environment_secrets(environment))
+    events = Events(store, clock, screen.value)
+    conversations = Conversations(store, clock, screen.value)
+    registry = Registry(core_tools())
+    recovery, switch = settings.recovery, places.kill_switch
+    supervisor = Supervisor(store, clock, events, recovery, screen.value, switch)
+    workspace = settings.workspace or Path.cwd()
+    context = Context(workspace, clock, settings, for_tools(environment))
+    agent = Agent(conversations, events, supervisor, registry, context, hear)
+    return Parts(
+        places=places,
+        settings=settings,
+        clock=clock,
+        screen=screen,
+        store=store,
+        events=events,
+        conversations=conversations,
+        registry=registry,
+        supervisor=supervisor,
+        agent=agent,
+        model=lambda: open_model(settings.model, environment),
+    )
+
+
+def core_tools() -> Iterator[Tool]:
+    """Every tool that is built in."""
+    for family in FAMILIES:
+        yield from importlib.import_module(f"runtime.tools.families.{family}").TOOLS
+
+
+def for_tools(environment: Mapping[str, str]) -> dict[str, str]:
+    """What a tool's process is given of the environment: nothing of the daemon's own."""
+    return {name: value for name, value in environment.items() if not name.startswith(_OURS)}
