@@ -8,7 +8,7 @@ unavailable, or what kept the run from passing, never ends as a session that pas
 from __future__ import annotations
 
 import pickle
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,14 @@ from harness.code import code_digest
 from harness.commands.answers import printable
 from harness.items.choices import add_options, choices
 from harness.items.collect import RUN, CaseFile, CaseItem
-from harness.items.mounted import Mounted, named
+from harness.items.floor import Floor
+from harness.items.mounted import Mounted, guard
 from harness.items.session import ItemRun
 from harness.report.table import summary
 from verifiers.verdicts import Verdict
 
+_SHARED = pytest.StashKey[tuple[Floor, Mounted]]()
+_NAMED = 10
 _WORDS = {
     Verdict.UNAVAILABLE.value: "UNAVAILABLE",
     Verdict.TIMED_OUT.value: "TIMED OUT",
@@ -33,41 +36,32 @@ _WORDS = {
 }
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options."""
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    """Add the options, and be there before anything of the session's folders is run."""
     add_options(parser)
-
-
-def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Refuse where pytest itself would now run a subject's file on the host.
-
-    Of every folder that is named it takes the ``conftest.py`` at once, and those of the folders
-    in it whose name begins with test.
-    """
-    words = [str(word) for word in early_config.known_args_namespace.file_or_dir]
-    places = [path for path in named(early_config, words or ["."]) if path.is_dir()]
-    mounted = Mounted(places)
-    for path in (found for place in places for found in (place, *place.glob("test*"))):
-        if (path / "conftest.py").exists() and path in mounted:
-            message = f"{path} is mounted by a case, and pytest would run its conftest.py here"
-            raise pytest.UsageError(f"{message}; give the folder another name, or --noconftest")
+    config: Any = pluginmanager.get_plugin("pytestconfig")
+    floor, mounted = Floor(), Mounted(config)
+    config.stash[_SHARED] = floor, mounted
+    for plugin in (floor, mounted):
+        pluginmanager.register(plugin)
+    guard(pluginmanager, mounted)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Choose what the whole session shares."""
     code_digest()  # of the files as they were loaded
     run = config.stash[RUN] = ItemRun(choices(config))
-    mounted = Mounted(named(config, config.args))
-    config.pluginmanager.register(Hooks(run, mounted), "shakeout-hooks")
+    config.pluginmanager.register(Hooks(run, *config.stash[_SHARED]))
 
 
 class Hooks:
     """What is done in a session, with the run that it is."""
 
-    def __init__(self, run: ItemRun, mounted: Mounted) -> None:
+    def __init__(self, run: ItemRun, floor: Floor, mounted: Mounted) -> None:
         self._run = run
+        self._floor = floor
         self._mounted = mounted
-        self._untried: list[str] = []
+        self._ended = False
 
     def pytest_report_header(self) -> str:
         """Say the seed, by which the session can be repeated."""
@@ -78,19 +72,6 @@ class Hooks:
         """Tell a worker of xdist what was chosen."""
         node.workerinput["shakeout"] = self._run.choices.for_workers()
 
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, error: object | None) -> None:
-        """Note that a worker was lost, and with it what it was trying."""
-        self._run.interrupted |= bool(error)
-
-    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Note that the user ended the session; pytest itself does so too, after ``-x``."""
-        self._run.interrupted |= not isinstance(excinfo.value, pytest.Session.Interrupted)
-
-    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
-        """Leave alone what cases mount: it is the subject's."""
-        return True if collection_path in self._mounted else None
-
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> CaseFile | None:
         """Collect the files that were named, and among others those that are cases."""
         if file_path.suffix not in SUFFIXES or file_path.name == SUITE:
@@ -100,14 +81,17 @@ class Hooks:
             return None
         return CaseFile.from_parent(parent, path=file_path)
 
+    def pytest_itemcollected(self, item: pytest.Item) -> None:
+        """Expect of each trial that it is tried."""
+        if isinstance(item, CaseItem):
+            self._floor.collected(item)
+
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Have the report carry the verdict, and from a worker the record of the trial."""
         report = yield
-        if isinstance(item, CaseItem) and item.record is None and call.when == "teardown":
-            vars(report)["shakeout_untried"] = True
         if isinstance(item, CaseItem) and item.record is not None:
             vars(report)["shakeout_verdict"] = item.record.judged.verdict.value
             if call.when == "setup" and self._run.choices.worker:
@@ -115,9 +99,9 @@ class Hooks:
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Hear of a trial that a worker tried, and of what nobody tried."""
-        if getattr(report, "shakeout_untried", False):
-            self._untried.append(report.nodeid)
+        """Hear of a trial that was tried, and from a worker its record."""
+        if report.when == "setup" and getattr(report, "shakeout_verdict", None):
+            self._floor.tried(report.nodeid)
         if data := getattr(report, "shakeout_record", None):
             self._run.heard(pickle.loads(data))  # noqa: S301 - of a process of this session
 
@@ -129,23 +113,35 @@ class Hooks:
             return None
         return ("error", "E", word) if report.when == "setup" else ("failed", "F", word)
 
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Judge the run; a session is no better than its run."""
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None]:
+        """Judge the run before anyone else ends; a session is no better than its run."""
+        ended = {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}
+        self._ended = session.exitstatus in ended and not session.config.option.collectonly
         self._run.close()
-        if self._run.choices.worker:
-            return
-        document = self._run.conclude()
-        good = not self._untried and not (document and document["exit"])
-        if not good and session.exitstatus == pytest.ExitCode.OK:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        worker = self._run.choices.worker
+        document = None if worker else self._run.conclude(interrupted=self._floor.interrupted)
+        good = not self._mounted.unclear and not (document and document["exit"])
+        self._floor.settle(session, good=good)
+        yield
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say what was not tried, what the run came to, and where its evidence lies."""
-        for name in self._untried:
-            terminalreporter.write_line(f"selected, and not tried: {printable(name)}", red=True)
+        for left_out in self._left_out():
+            terminalreporter.write_line(printable(left_out), red=True)
         if (document := self._run.document) is None:
             return
         terminalreporter.section("shakeout")
         for line in summary(document):
             terminalreporter.write_line(printable(line.plain))
         terminalreporter.write_line(f"evidence: {self._run.choices.folder}")
+
+    def _left_out(self) -> Iterator[str]:
+        """What of the session was not done, in lines."""
+        yield from self._mounted.unclear
+        if self._mounted.left:
+            yield f"left alone, since a case mounts them: {self._mounted.left} files with tests"
+        untried = self._floor.untried if self._ended else []
+        yield from (f"selected, and not tried: {name}" for name in untried[:_NAMED])
+        if more := untried[_NAMED:]:
+            yield f"selected, and not tried: {len(more)} more"

@@ -104,7 +104,7 @@ def _keys(path: Path) -> frozenset[bytes]:
 
 def in_a_run(path: Path) -> bool:
     """Whether a path lies in the folder of a run, where nothing is a case."""
-    return any(map(_is_run, path.resolve().parents))
+    return any(map(is_run_folder, path.resolve().parents))
 
 
 def _refused(path: Path, message: str) -> CaseErrors:
@@ -162,8 +162,9 @@ def files_within(folder: Path) -> Iterator[Path]:
 
 
 def _searched(folder: Path) -> bool:
-    return folder.name[0] != "." and folder.name != _SCHEMAS and not _is_run(folder)
+    return folder.name[0] != "." and folder.name != _SCHEMAS and not is_run_folder(folder)
 
 
-def _is_run(folder: Path) -> bool:
+def is_run_folder(folder: Path) -> bool:
+    """Whether a folder is that of a run."""
     return (folder / _TRIALS).is_dir() and any((folder / name).is_file() for name in _OF_A_RUN)

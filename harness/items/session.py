@@ -6,12 +6,14 @@ tries nothing itself, hears of every trial and makes the record of all.
 
 from __future__ import annotations
 
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from sys import argv
 
 from harness.conclude import LOG, conclude
+from harness.errors import UsageError
 from harness.evidence.documents import Document, TrialRecord
 from harness.housekeeping import sweep
 from harness.items.choices import Choices
@@ -32,7 +34,7 @@ class ItemRun:
     def __init__(self, choices: Choices) -> None:
         self.choices = choices
         self.document: Document | None = None
-        self.interrupted = False
+        self._process = os.getpid()
         self._records: dict[str, TrialRecord] = {}
         self._started = clock.stamp()
         self._stopped = threading.Event()
@@ -52,13 +54,18 @@ class ItemRun:
         """Run a trial to its verdict; where the user interrupts, it is taken down in order.
 
         Raises:
-            UsageError: its subject would be shown the folder of the run, or the key that seals.
+            UsageError: its subject would be shown the folder of the run, or the key that seals; or
+                another plugin tries it a second time, or in a process that this one cannot hear.
             EvidenceLost: the folder of the run cannot be written.
         """
+        if os.getpid() != self._process:
+            raise UsageError("a forked process cannot tell of its trial; use -n instead")
         refuse_shown(str(self.choices.folder), variation.case.workspace.mounts)
         refuse_shown_state(variation.case.workspace.mounts)
         shared, pool = self._opened()
         trial = self.trial(variation, repeat)
+        if trial.id in self._records:
+            raise UsageError("it was tried already; --shakeout-repeat tries each trial again")
         shared.open_site(trial)
         future = pool.submit(shared.try_one, trial)
         try:
@@ -81,7 +88,7 @@ class ItemRun:
         if self.choices.worker and self._log is not None:
             self._log.close()
 
-    def conclude(self) -> Document | None:
+    def conclude(self, *, interrupted: bool) -> Document | None:
         """Make the record of the run; ``None`` where no case was tried."""
         if not self._records:
             return None
@@ -90,7 +97,7 @@ class ItemRun:
             seed=self.choices.selection.seed,
             started=self._started,
             selected=len({record.case for record in self._records.values()}),
-            interrupted=self.interrupted,
+            interrupted=interrupted,
         )
         records = [self._records[name] for name in sorted(self._records)]
         log = self._opened_log()

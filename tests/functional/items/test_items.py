@@ -300,6 +300,42 @@ def test_what_was_selected_and_not_tried_is_no_pass(session: Session, words: tup
     result.stdout.fnmatch_lines(["selected, and not tried: cases/bad.yaml::*"])
 
 
+SWALLOWS = """
+import pytest
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item):
+    return True if "bad" in item.name else None
+"""
+EXITS = """
+import pytest
+def pytest_runtest_setup(item):
+    if "good" in item.name:
+        pytest.exit("enough", returncode=0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("conftest", "words", "untried", "code"),
+    [
+        (SWALLOWS, (), ["bad"], 1),
+        (SWALLOWS, ("-n", "2"), ["bad"], 1),
+        (EXITS, ("-k", "good"), ["good"], 2),
+    ],
+    ids=["swallowed", "swallowed-xdist", "exited"],
+)
+def test_what_no_report_tells_of_is_no_pass(
+    session: Session, conftest: str, words: tuple[str, ...], untried: list[str], code: int
+):
+    session.write(good=GOOD, bad=CASES["bad"])
+    (session.pytester.path / "conftest.py").write_text(conftest)
+
+    result = session(*words)
+
+    assert result.ret == code
+    told = [line for line in result.outlines if line.startswith("selected, and not tried: ")]
+    assert [line.rpartition("::")[2] for line in told] == [f"{name}[command]" for name in untried]
+
+
 SUBJECTS_OWN = "import pathlib; pathlib.Path('/proc/self/cwd/ran').touch()\n"
 
 
@@ -317,6 +353,34 @@ def test_no_file_of_a_subject_runs_on_the_host(session: Session, words: tuple[st
 
     assert not (session.pytester.path / "ran").exists()
     result.stdout.fnmatch_lines(["*good*" if words == ("--co",) else "*1 passed, 1 error*"])
+
+
+@pytest.mark.parametrize("place", ["cases/schema", "linked"])
+def test_nor_where_only_pytest_looks(session: Session, place: str):
+    folder = session.pytester.path / place
+    (folder / "agent").mkdir(parents=True)
+    session.write(good=GOOD)
+    mount = "workspace: {mount: {./agent: /opt/agent}}"
+    (folder / "a.yaml").write_text(case("a", "true", mount))
+    (folder / "agent" / "conftest.py").write_text(SUBJECTS_OWN)
+    (folder / "agent" / "test_it.py").write_text(SUBJECTS_OWN)
+    (session.pytester.path / "cases" / "link").symlink_to("../linked")
+
+    result = session("--co")
+
+    assert not (session.pytester.path / "ran").exists()
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(["*a?command?*"])
+
+
+def test_a_mount_of_a_link_to_itself_is_an_error_with_its_place(session: Session):
+    session.write(good=GOOD, loop=case("loop", "true", "workspace: {mount: {./l: /opt/agent}}"))
+    (session.pytester.path / "cases" / "l").symlink_to("l")
+
+    result = session("--continue-on-collection-errors")
+
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["*cases/loop.yaml:*:*"])
 
 
 @pytest.mark.parametrize(
