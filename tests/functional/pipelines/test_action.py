@@ -122,6 +122,44 @@ def test_more_can_be_asked_to_count_as_failed(runner: Runner):
     assert ran.summary == ""
 
 
+def test_it_can_show_teeth_instead(runner: Runner):
+    case = runner.folder / "work" / "cases" / "good.yaml"
+    silent = 'replace_subject: {command: ["true"]}'
+    case.write_text(f"{GOOD}sabotage: [{{name: silent, breaks: [file], {silent}}}]\n")
+
+    ran = runner("run", paths="cases/good.yaml", teeth="true")
+
+    assert ran.code == 0, ran.err
+    assert {trial["kind"] for trial in document(ran)["trials"]} >= {"trial", "sabotage"}
+
+
+SUDO = """\
+#!/bin/sh
+[ "$1" = chown ] && exit
+kept=,${1#--preserve-env=},
+shift
+for name in $(env | cut -d= -f1); do
+  case $kept,PATH,HOME, in *,"$name",*) ;; *) unset "$name" ;; esac
+done
+exec "$@"
+"""
+
+
+def test_root_gets_what_the_job_chose(runner: Runner, monkeypatch: pytest.MonkeyPatch):
+    programs = runner.folder / "programs"
+    programs.mkdir()
+    for name, text in (("sudo", SUDO), ("id", "#!/bin/sh\necho 1000\n")):
+        (programs / name).write_text(text)
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs), prepend=os.pathsep)
+
+    ran = runner("run", paths="cases/good.yaml")
+
+    assert ran.code == 0, ran.err
+    assert (runner.folder / "state" / "keys" / "key.pub").is_file()
+    assert "SHAKEOUT_IMAGE,SHAKEOUT_RUNTIME" in STEPS["run"]["run"]
+
+
 @pytest.mark.parametrize("name", ["paths", "args", "fail_on", "sandbox"])
 def test_an_input_is_never_run(runner: Runner, name: str):
     evil = "$(touch pwned) `touch pwned` ; touch pwned # ' \" \n\0".replace("\0", "touch pwned")
