@@ -61,7 +61,7 @@ ORDINARY = (
     "max_tokens: 4096, total_tokens=123456789",
     "token_count = 12345678901",
     "secret_name: db-password-1",
-    "PWD=/root/there/x1",
+    "PWD=/srv/there/x1",
     "key = 0x7f3a",
     "commit 3b18e512dba79e4c8300dd08aeb37f8e728b8dad",
     "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import subprocess
 import shutil
 import socket
 import stat
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
