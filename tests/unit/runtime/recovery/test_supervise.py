@@ -80,13 +80,14 @@ class Bench:
         fields = {"read_only": True, "idempotent": True, "price": Decimal("0.01"), **tool}
         schema = fields.pop("schema", {"type": "object"})
         made = Tool(name, fields.pop("family", "net"), "A tool.", schema, run, **fields)
+        call = ToolCall("call-1", name, arguments or {})
         async with anyio.create_task_group() as group:
-            call = ToolCall("call-1", name, arguments or {})
-            return await self.supervisor.call(made, call, self.context, scope, group)
+            found = await self.supervisor.call(made, call, self.context, scope, group)
+        return found  # noqa: RET504 - a task group might end without it
 
     def rows(self, table: Table) -> Sequence[Mapping[str, Any]]:
         with self.store.read() as connection:
-            return connection.execute(select(table)).mappings().all()
+            return [dict(row) for row in connection.execute(select(table)).mappings()]
 
     def spent(self) -> list[tuple[str, int | None]]:
         return [(row["state"], row["settled_micro_usd"]) for row in self.rows(ATTEMPTS)]
