@@ -14,7 +14,7 @@ from typing import Final
 from ci.measure.figures import Figure, Unavailable, alternate
 from runtime.recovery.classes import Failure, Stream
 from runtime.recovery.classify import classify
-from tests.unit.recovery.labelled import labelled
+from tests.unit.runtime.classify.labelled import labelled
 
 ROUNDS: Final = 5
 SMALL: Final = 64 * 1024

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -15,6 +16,8 @@ from runtime.failures.evidence import evidence
 from runtime.failures.mine import Mine, document, mined
 from runtime.failures.records import BadLine, records
 from runtime.recovery.classes import FailureClass
+from runtime.screen.known import environment_secrets
+from runtime.screen.screen import Screen
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,12 +36,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Classify; bad lines are told on stderr and passed."""
     found = Mine()
+    screen = Screen(environment_secrets(os.environ)).text
     with _opened(options.file) as file:
         for line in mined(records(file), found):
             if isinstance(line, BadLine):
                 sys.stderr.write(f"{options.file}:{line.line}: {line.reason}\n")
             elif options.json:
-                sys.stdout.write(json.dumps(document(*line)) + "\n")
+                sys.stdout.write(json.dumps(document(*line, screen)) + "\n")
     if not found.total:
         raise AgentdError(
             f"{options.file} holds no record", "write one failed call a line, with stderr or stdout"

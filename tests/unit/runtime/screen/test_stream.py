@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from runtime.screen.screen import Screen
 from runtime.screen.stream import StreamScreen
-from tests.unit.screen.decoding import read_back
-from tests.unit.screen.planted import ENCODINGS, KEYS, TOKENS
-from tests.unit.screen.test_context import GIVEN_AWAY
-from tests.unit.screen.test_kinds import telling
+from tests.unit.runtime.screen.decoding import read_back
+from tests.unit.runtime.screen.planted import ENCODINGS, KEYS, TOKENS
+from tests.unit.runtime.screen.test_context import GIVEN_AWAY
+from tests.unit.runtime.screen.test_kinds import telling
 
 SCREEN = Screen({"DAEMON_TOKEN": "purple-elephant"})
 PROSE = "It was a fine day, and nobody had any plans. So they went out.\nThen it rained a lot.\n"

@@ -10,7 +10,7 @@ import pytest
 from runtime.recovery.classes import ESCALATES, Failure, FailureClass, Span
 from runtime.recovery.classify import classify
 from runtime.recovery.classify.text import HEAD, TAIL
-from tests.unit.recovery.labelled import Labelled, labelled
+from tests.unit.runtime.classify.labelled import Labelled, labelled
 
 RECORDS = labelled()
 REFUSED = "ssh: connect to host build port 22: Connection refused\n"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from runtime.screen.known import environment_secrets
 from runtime.screen.screen import Screen
-from tests.unit.screen.planted import ENCODINGS
+from tests.unit.runtime.screen.planted import ENCODINGS
 
 VALUES = (
     "purple-Elephant_42",

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime.screen.screen import Screen
-from tests.unit.screen.decoding import read_back
-from tests.unit.screen.planted import ENCODINGS, KEYS, TOKENS, lines
+from tests.unit.runtime.screen.decoding import read_back
+from tests.unit.runtime.screen.planted import ENCODINGS, KEYS, TOKENS, lines
 
 SCREEN = Screen()
 WORDS = ("The quick", "fox; jumped", "over 12 lazy", "dogs.", "x = f(1)", "{", "}", "— é", "\n", "")

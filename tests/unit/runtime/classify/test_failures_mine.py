@@ -165,7 +165,7 @@ def test_the_command_prints_a_line_for_each_record_as_json(
     assert first == {
         "id": "d",
         "class": "permission_denied",
-        "span": {"stream": "error", "start": 8, "end": 25, "text": "permission denied"},
+        "span": {"stream": "error", "start": 8, "end": 25, "text": "Permission denied"},
         "rule": "errno.denied",
     }
     assert [line["class"] for line in rest] == ["unknown", "unknown"]
