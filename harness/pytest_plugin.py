@@ -21,13 +21,13 @@ from harness.code import code_digest
 from harness.commands.answers import printable
 from harness.items.choices import add_options, choices
 from harness.items.collect import RUN, CaseFile, CaseItem
-from harness.items.floor import Floor
+from harness.items.floor import FLOOR, Floor
 from harness.items.mounted import Mounted, guard
 from harness.items.session import ItemRun
 from harness.report.table import summary
 from verifiers.verdicts import Verdict
 
-_SHARED = pytest.StashKey[tuple[Floor, Mounted]]()
+_MOUNTED = pytest.StashKey[Mounted]()
 _NAMED = 10
 _WORDS = {
     Verdict.UNAVAILABLE.value: "UNAVAILABLE",
@@ -41,7 +41,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     add_options(parser)
     config: Any = pluginmanager.get_plugin("pytestconfig")
     floor, mounted = Floor(), Mounted(config)
-    config.stash[_SHARED] = floor, mounted
+    config.stash[FLOOR], config.stash[_MOUNTED] = floor, mounted
     for plugin in (floor, mounted):
         pluginmanager.register(plugin)
     guard(pluginmanager, mounted)
@@ -51,7 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Choose what the whole session shares."""
     code_digest()  # of the files as they were loaded
     run = config.stash[RUN] = ItemRun(choices(config))
-    config.pluginmanager.register(Hooks(run, *config.stash[_SHARED]))
+    config.pluginmanager.register(Hooks(run, config.stash[FLOOR], config.stash[_MOUNTED]))
 
 
 class Hooks:

@@ -14,6 +14,7 @@ from harness.case.model import Case
 from harness.commands.answers import printable
 from harness.errors import EvidenceLost, UsageError
 from harness.evidence.documents import TrialRecord
+from harness.items.floor import FLOOR
 from harness.items.session import ItemRun
 from harness.items.telling import left_out, told
 from harness.judge.exitcode import judge_run
@@ -36,8 +37,7 @@ class CaseFile(pytest.File):
         Raises:
             CaseErrors: the file is invalid, or its id is another file's.
         """
-        case = load_case(self.path)
-        self._claim(case)
+        case = self._loaded()
         selection = self.config.stash[RUN].choices.selection
         for variation in variations(case, selection):
             for repeat in range(1, selection.repeat + 1):
@@ -50,6 +50,15 @@ class CaseFile(pytest.File):
                     variation=variation,
                     repeat=repeat,
                 )
+
+    def _loaded(self) -> Case:
+        try:
+            case = load_case(self.path)
+            self._claim(case)
+        except CaseErrors:
+            self.config.stash[FLOOR].uncollected = True
+            raise
+        return case
 
     def _claim(self, case: Case) -> None:
         """Two files with one id would write into the same folder of evidence."""

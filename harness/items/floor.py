@@ -8,12 +8,12 @@ is no better than they allow.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 import pytest
 
-_SELECTED = "shakeout_selected"
+_SELECTED, _UNCOLLECTED = "shakeout_selected", "shakeout_uncollected"
 
 
 class Floor:
@@ -21,12 +21,13 @@ class Floor:
 
     Attributes:
         interrupted: whether the session, or a process of it, was ended before its end.
+        uncollected: whether something could not be collected, here or in another process.
     """
 
     def __init__(self) -> None:
         self.interrupted = False
         self._least: int = pytest.ExitCode.OK
-        self._uncollected = False
+        self.uncollected = False
         self._items: dict[int, pytest.Item] = {}
         self._elsewhere: Counter[str] = Counter()
         self._tried: Counter[str] = Counter()
@@ -50,12 +51,13 @@ class Floor:
         output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
         if output is not None:
             output[_SELECTED] = [item.nodeid for item in self._items.values()]
+            output[_UNCOLLECTED] = self.uncollected
             return
         if session.config.option.collectonly:
             return
         if self.interrupted:
             self._least = pytest.ExitCode.INTERRUPTED
-        elif not good or self._uncollected or self.untried:
+        elif not good or self.uncollected or self.untried:
             self._least = pytest.ExitCode.TESTS_FAILED
         elif not session.testscollected:
             self._least = pytest.ExitCode.NO_TESTS_COLLECTED
@@ -80,11 +82,15 @@ class Floor:
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Note that something could not be collected."""
-        self._uncollected |= report.failed
+        self.uncollected |= report.failed
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object | None) -> None:
         """Hear what a worker selected, or that it was lost, and with it what it was trying."""
         self.interrupted |= bool(error)
-        selected: Iterable[str] = (getattr(node, "workeroutput", None) or {}).get(_SELECTED, ())
-        self._elsewhere |= Counter(selected)
+        output: Mapping[str, Any] = getattr(node, "workeroutput", None) or {}
+        self._elsewhere |= Counter(output.get(_SELECTED, ()))
+        self.uncollected |= output.get(_UNCOLLECTED, False)
+
+
+FLOOR = pytest.StashKey[Floor]()

@@ -9,46 +9,16 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 
-import harness.pytest_plugin  # noqa: F401 - so that it stays, over sessions in this process
 from sandboxes import clock
+from tests.functional.items.sessions import CASES, GOOD, Session, case
 
 pytest_plugins = ["pytester"]
 
-HOLDS = '{file: {path: report.txt, equals: "42\\n"}}'
-#: Prints what a terminal would obey.
-BREAKS = "echo 41 > report.txt; printf 'all \\033[31mis \\342\\200\\256well'"
-KNOWN = """
-known:
-  - {subject: command, version: ">=0", breaks: [file], because: theirs, since: 2031-01-02}
-"""
-QUARANTINE = "quarantine: {owner: ops, reason: it races, until: 2999-01-01}"
-
-
-def case(name: str, command: str, more: str = "", expect: str = HOLDS) -> str:
-    return (
-        f"case: {name}\ntitle: Writes a report\n"
-        f"subject: {{command: [sh, -c, {json.dumps(command)}]}}\n"
-        f"expect: [{expect}]\n{textwrap.dedent(more)}\n"
-    )
-
-
-GOOD = case("good", "echo 42 > report.txt", "tags: [recovery, skip]")
-CASES = {
-    "good": GOOD,
-    "bad": case("bad", BREAKS, expect=f"{HOLDS}, {{output: {{lacks: well}}}}"),
-    "lacks": "case: lacks\nsubject: {command: [no-such-program]}\nexpect: [{exit: 0}]\n",
-    "hangs": case("hangs", "sleep 60", "sandbox: {limits: {seconds: 1}}"),
-    "known": case("known", "echo 41 > report.txt", KNOWN),
-    "fixed": case("fixed", "echo 42 > report.txt", KNOWN),
-    "aside": case("aside", "echo 41 > report.txt", QUARANTINE),
-}
 #: What pytest says of each, and what ``run.json`` says.
 OUTCOMES = {
     "good": ("passed", "passed"),
@@ -59,35 +29,6 @@ OUTCOMES = {
     "fixed": ("failed", "passed"),
     "aside": ("xfailed", "failed"),
 }
-
-
-@dataclass
-class Session:
-    """A folder of cases, and pytest on them."""
-
-    pytester: pytest.Pytester
-
-    def write(self, **cases: str) -> None:
-        folder = self.pytester.path / "cases"
-        folder.mkdir(exist_ok=True)
-        for name, text in cases.items():
-            (folder / f"{name}.yaml").write_text(text)
-
-    def __call__(self, *words: str) -> pytest.RunResult:
-        arguments = ("-p", "harness.pytest_plugin", *words, "cases")
-        return self.pytester.runpytest_subprocess(*arguments, timeout=100)
-
-    @property
-    def run(self) -> Any:
-        return json.loads((self.pytester.path / "out" / "latest" / "run.json").read_text())
-
-
-@pytest.fixture
-def session(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Session:
-    monkeypatch.setenv("SHAKEOUT_STATE", str(pytester.path / "state"))
-    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
-    pytester.makeini("[pytest]\naddopts = --strict-markers -ra\nfilterwarnings = error\n")
-    return Session(pytester)
 
 
 def outcomes(session: Session, *words: str) -> tuple[pytest.RunResult, Mapping[str, str]]:
@@ -277,124 +218,3 @@ def sleeping(seconds: str) -> bool:
         except OSError:
             continue
     return False
-
-
-SKIPS = """
-import pytest
-def pytest_collection_modifyitems(items):
-    for item in items:
-        if "bad" in item.name:
-            item.add_marker(pytest.mark.skip(reason="not today"))
-"""
-
-
-@pytest.mark.parametrize("words", [(), ("-n", "2")], ids=["alone", "xdist"])
-def test_what_was_selected_and_not_tried_is_no_pass(session: Session, words: tuple[str, ...]):
-    session.write(good=GOOD, bad=CASES["bad"])
-    (session.pytester.path / "conftest.py").write_text(SKIPS)
-
-    result = session(*words)
-
-    assert result.parseoutcomes() == {"passed": 1, "skipped": 1}
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines(["selected, and not tried: cases/bad.yaml::*"])
-
-
-SWALLOWS = """
-import pytest
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item):
-    return True if "bad" in item.name else None
-"""
-EXITS = """
-import pytest
-def pytest_runtest_setup(item):
-    if "good" in item.name:
-        pytest.exit("enough", returncode=0)
-"""
-
-
-@pytest.mark.parametrize(
-    ("conftest", "words", "untried", "code"),
-    [
-        (SWALLOWS, (), ["bad"], 1),
-        (SWALLOWS, ("-n", "2"), ["bad"], 1),
-        (EXITS, ("-k", "good"), ["good"], 2),
-    ],
-    ids=["swallowed", "swallowed-xdist", "exited"],
-)
-def test_what_no_report_tells_of_is_no_pass(
-    session: Session, conftest: str, words: tuple[str, ...], untried: list[str], code: int
-):
-    session.write(good=GOOD, bad=CASES["bad"])
-    (session.pytester.path / "conftest.py").write_text(conftest)
-
-    result = session(*words)
-
-    assert result.ret == code
-    told = [line for line in result.outlines if line.startswith("selected, and not tried: ")]
-    assert [line.rpartition("::")[2] for line in told] == [f"{name}[command]" for name in untried]
-
-
-SUBJECTS_OWN = "import pathlib; pathlib.Path('/proc/self/cwd/ran').touch()\n"
-
-
-@pytest.mark.parametrize("words", [("--co",), (), ("-n", "2")], ids=["collected", "run", "xdist"])
-def test_no_file_of_a_subject_runs_on_the_host(session: Session, words: tuple[str, ...]):
-    mount = "workspace: {mount: {./agent: /opt/agent}}"
-    session.write(good=case("good", "echo 42 > report.txt", mount), broken="case: [")
-    for folder in ("cases/agent", "cases/agent/deep"):
-        (session.pytester.path / folder).mkdir(parents=True)
-        for name in ("conftest.py", "test_it.py"):
-            (session.pytester.path / folder / name).write_text(SUBJECTS_OWN)
-    (session.pytester.path / "cases" / "link").symlink_to("agent")
-
-    result = session("--continue-on-collection-errors", *words)
-
-    assert not (session.pytester.path / "ran").exists()
-    result.stdout.fnmatch_lines(["*good*" if words == ("--co",) else "*1 passed, 1 error*"])
-
-
-@pytest.mark.parametrize("place", ["cases/schema", "linked"])
-def test_nor_where_only_pytest_looks(session: Session, place: str):
-    folder = session.pytester.path / place
-    (folder / "agent").mkdir(parents=True)
-    session.write(good=GOOD)
-    mount = "workspace: {mount: {./agent: /opt/agent}}"
-    (folder / "a.yaml").write_text(case("a", "true", mount))
-    (folder / "agent" / "conftest.py").write_text(SUBJECTS_OWN)
-    (folder / "agent" / "test_it.py").write_text(SUBJECTS_OWN)
-    (session.pytester.path / "cases" / "link").symlink_to("../linked")
-
-    result = session("--co")
-
-    assert not (session.pytester.path / "ran").exists()
-    assert result.ret == pytest.ExitCode.OK
-    result.stdout.fnmatch_lines(["*a?command?*"])
-
-
-def test_a_mount_of_a_link_to_itself_is_an_error_with_its_place(session: Session):
-    session.write(good=GOOD, loop=case("loop", "true", "workspace: {mount: {./l: /opt/agent}}"))
-    (session.pytester.path / "cases" / "l").symlink_to("l")
-
-    result = session("--continue-on-collection-errors")
-
-    result.assert_outcomes(passed=1, errors=1)
-    result.stdout.fnmatch_lines(["*cases/loop.yaml:*:*"])
-
-
-@pytest.mark.parametrize(
-    ("folder", "words"), [("cases/test-agent", ()), ("agent", ("agent",))], ids=["inside", "named"]
-)
-def test_a_conftest_that_pytest_takes_at_once_is_refused(
-    session: Session, folder: str, words: tuple[str, ...]
-):
-    session.write(good=case("good", "true", f"workspace: {{mount: {{../{folder}: /opt/agent}}}}"))
-    (session.pytester.path / folder).mkdir()
-    (session.pytester.path / folder / "conftest.py").write_text(SUBJECTS_OWN)
-
-    result = session(*words)
-
-    assert not (session.pytester.path / "ran").exists()
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*agent is mounted by a case*another name*"])
