@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from harness.subjects.agentd import Agentd
 from harness.subjects.base import Subject
 from harness.subjects.claude_code import ClaudeCode
 from harness.subjects.codex import Codex
@@ -11,6 +12,7 @@ from harness.subjects.command import Command
 from harness.subjects.shakeout import Shakeout
 
 SUBJECTS: Mapping[str, Subject] = {
+    "agentd": Agentd(),
     "claude-code": ClaudeCode(),
     "codex": Codex(),
     "command": Command(),

@@ -57,9 +57,10 @@ def digest(path: Path) -> str:
     Raises:
         OSError: it is not there or cannot be read.
     """
-    if stat.S_ISDIR(_note(path, path.lstat()).st_mode):
+    mode = _note(path, path.lstat()).st_mode
+    if stat.S_ISDIR(mode):
         return digest_of(_lines(path))
-    return f"sha256:{_file(path.resolve(strict=True))}"
+    return f"sha256:{_file(path if stat.S_ISREG(mode) else path.resolve(strict=True))}"
 
 
 @contextmanager
