@@ -7,6 +7,7 @@ group and still has its mark in the environment, and what hangs below those.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import uuid
@@ -23,6 +24,8 @@ from anyio.abc import ByteReceiveStream, Process
 #: The variable by which a process is known as a call's.
 MARK: Final = "AGENTD_CALL"
 _CHUNK: Final = 1 << 16
+#: Seconds in which what was written before the end is read after it.
+_LAST_WORDS: Final = 0.2
 _ROUNDS: Final = 20  # a process that forks faster than it is found is found again
 
 
@@ -78,55 +81,100 @@ async def run(
 
     Raises:
         ProgramMissing: there is no such program, or it cannot be run.
+        OSError: the folder cannot be worked in, or an argument can be none.
+    """
+    process = await start(argv, folder=folder, environment=environment, reads=stdin is not None)
+    return await process.end(seconds, most, stdin)
+
+
+async def start(
+    argv: Sequence[str], *, folder: Path, environment: Mapping[str, str], reads: bool = False
+) -> Started:
+    """Start a program; whoever does sees to its end, by :meth:`Started.end`.
+
+    Args:
+        argv: the program and its arguments; no shell.
+        folder: where it works.
+        environment: all of it, but for the mark.
+        reads: whether it has an input.
+
+    Raises:
+        ProgramMissing: there is no such program, or it cannot be run.
+        OSError: the folder cannot be worked in, or an argument can be none.
     """
     mark = uuid.uuid4().hex
-    marked = {**environment, MARK: mark}
     try:
         process = await anyio.open_process(
             argv,
-            stdin=DEVNULL if stdin is None else PIPE,
+            stdin=PIPE if reads else DEVNULL,
             stdout=PIPE,
             stderr=PIPE,
             cwd=folder,
-            env=marked,
+            env={**environment, MARK: mark},
             start_new_session=True,
         )
     except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
         if error.filename == str(folder):
             raise
         raise ProgramMissing(argv[0]) from error
-    return await _until_end(process, mark, seconds, most, stdin)
+    except ValueError as error:  # a NUL, or half a character
+        raise OSError(errno.EINVAL, f"{argv[0]}: {error}") from None
+    return Started(process, mark)
 
 
-async def _until_end(
-    process: Process, mark: str, seconds: float, most: int, stdin: bytes | None
-) -> Ended:
-    output, error = _Kept(most), _Kept(most)
-    timed_out = True
-    try:
-        with anyio.move_on_after(seconds):
-            async with anyio.create_task_group() as group:
-                group.start_soon(_feed, process, stdin)
-                group.start_soon(_read, process.stdout, output)
-                group.start_soon(_read, process.stderr, error)
-                await process.wait()
-                # What it left behind may hold its streams open for ever.
-                group.start_soon(_cut, group.cancel_scope, process)
-            timed_out = False
-    finally:
-        with anyio.CancelScope(shield=True):
-            await anyio.to_thread.run_sync(end_all, process.pid, mark)
-            await process.aclose()
-    code = 124 if timed_out else _code(process.returncode)
-    cut = output.dropped or error.dropped
-    return Ended(code, output.whole(), error.whole(), timed_out, cut)
+class Started:
+    """A program that runs.
 
+    Attributes:
+        pid: its process, which leads a group of its own.
+    """
 
-async def _cut(scope: anyio.CancelScope, process: Process) -> None:
-    """End the reading a moment after the program has ended."""
-    await anyio.sleep(0.2)
-    if process.returncode is not None:
-        scope.cancel()
+    def __init__(self, process: Process, mark: str) -> None:
+        self.pid = process.pid
+        self._process = process
+        self._mark = mark
+        self._output, self._error = _Kept(0), _Kept(0)
+
+    @property
+    def alive(self) -> bool:
+        """Whether the program itself has not ended yet."""
+        return self._process.returncode is None
+
+    def so_far(self) -> tuple[bytes, bytes]:
+        """What it has written up to now: its output and its errors, with the cap."""
+        return self._output.whole(), self._error.whole()
+
+    async def end(self, seconds: float, most: int, stdin: bytes | None = None) -> Ended:
+        """Wait for its end, at most until the deadline; then, or if cancelled, make one.
+
+        Args:
+            seconds: how long it may take.
+            most: bytes of each stream that are kept.
+            stdin: what it reads; nothing if absent.
+        """
+        process = self._process
+        output, error = self._output, self._error = _Kept(most), _Kept(most)
+        timed_out = True
+        try:
+            with anyio.move_on_after(seconds):
+                async with anyio.create_task_group() as group:
+                    group.start_soon(_feed, process, stdin)
+                    group.start_soon(_read, process.stdout, output)
+                    group.start_soon(_read, process.stderr, error)
+                    await process.wait()
+                    # What it left behind may hold its streams open for ever.
+                    with anyio.move_on_after(_LAST_WORDS):
+                        await output.over.wait()
+                        await error.over.wait()
+                    group.cancel_scope.cancel()
+                timed_out = False
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(end_all, process.pid, self._mark)
+                await process.aclose()
+        code = 124 if timed_out else _code(process.returncode)
+        cut = output.dropped or error.dropped
+        return Ended(code, output.whole(), error.whole(), timed_out, cut)
 
 
 async def _feed(process: Process, stdin: bytes | None) -> None:
@@ -138,17 +186,18 @@ async def _feed(process: Process, stdin: bytes | None) -> None:
 
 
 async def _read(stream: ByteReceiveStream | None, kept: _Kept) -> None:
-    if stream is None:
-        return
-    with contextlib.suppress(anyio.EndOfStream, anyio.ClosedResourceError):
-        while True:
-            kept.add(await stream.receive(_CHUNK))
+    if stream is not None:
+        with contextlib.suppress(anyio.EndOfStream, anyio.ClosedResourceError):
+            while True:
+                kept.add(await stream.receive(_CHUNK))
+    kept.over.set()
 
 
 class _Kept:
     """The beginning and the end of a stream."""
 
     def __init__(self, most: int) -> None:
+        self.over = anyio.Event()
         self._half = max(most // 2, 1)
         self._head = bytearray()
         self._tail = bytearray()

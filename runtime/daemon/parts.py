@@ -22,11 +22,20 @@ from runtime.screen.screen import Screen
 from runtime.settings import Settings, load
 from runtime.store.engine import url_of
 from runtime.store.store import Store, open_store
+from runtime.tools.background import Background
 from runtime.tools.base import Context, Tool
 from runtime.tools.registry import Registry
 
 #: The families of core tools that there are.
-FAMILIES: Final = ("fs_read", "shell", "net")
+FAMILIES: Final = (
+    "fs_read",
+    "fs_write",
+    "text",
+    "shell",
+    "git_read",
+    "git_write",
+    "net",
+)
 #: Variables of the daemon's own that no tool's process is given.
 _OURS: Final = ("AGENTD_", "ANTHROPIC_", "OPENAI_")
 
@@ -45,6 +54,7 @@ class Parts:
     registry: Registry
     supervisor: Supervisor
     agent: Agent
+    background: Background
     model: Callable[[], Model]
 
     async def begin(self) -> None:
@@ -75,8 +85,9 @@ async def assembled(
     store = open_store(settings.store or url_of(places.database))
     try:
         parts = _put_together(places, settings, store, environment, hear, clock or SystemClock())
-        await parts.begin()
-        yield parts
+        async with parts.background:
+            await parts.begin()
+            yield parts
     finally:
         store.close()
 
@@ -96,7 +107,8 @@ def _put_together(
     recovery, switch = settings.recovery, places.kill_switch
     supervisor = Supervisor(store, clock, events, recovery, screen.value, switch)
     workspace = settings.workspace or Path.cwd()
-    context = Context(workspace, clock, settings, for_tools(environment))
+    tools, background = for_tools(environment), Background()
+    context = Context(workspace, clock, settings, tools, background=background)
     agent = Agent(conversations, events, supervisor, registry, context, hear)
     return Parts(
         places=places,
@@ -109,6 +121,7 @@ def _put_together(
         registry=registry,
         supervisor=supervisor,
         agent=agent,
+        background=background,
         model=lambda: open_model(settings.model, environment),
     )
 

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from runtime.clock import Clock
 from runtime.settings import Settings
+from runtime.tools.background import Background
 
 Schema: TypeAlias = Mapping[str, Any]
 Arguments: TypeAlias = Mapping[str, Any]
@@ -82,6 +83,7 @@ class Context:
         settings: what the user set.
         environment: of the processes that a tool starts.
         conversation: where the call was made.
+        background: what keeps processes that outlive a call; ``None`` where none may.
     """
 
     workspace: Path
@@ -89,6 +91,7 @@ class Context:
     settings: Settings
     environment: Mapping[str, str]
     conversation: str = ""
+    background: Background | None = None
 
 
 Run: TypeAlias = Callable[[Arguments, Context], Awaitable[ToolResult]]

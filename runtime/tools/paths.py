@@ -8,7 +8,7 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import BinaryIO, Final
 
 _LINKS: Final = 40
 
@@ -30,12 +30,23 @@ def inside(workspace: Path, written: str) -> PurePosixPath:
         OSError: a part of it cannot be looked at, or is missing.
     """
     top = PurePosixPath(os.path.realpath(workspace))
-    return _resolve(top, _relative(workspace, top, written), written)
+    relative = _relative(workspace, top, written)
+    try:
+        return _resolve(top, relative, written)
+    except Outside:
+        raise
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, written) from None
 
 
 def _relative(workspace: Path, top: PurePosixPath, written: str) -> PurePosixPath:
     if "\0" in written:
         raise OSError(errno.EINVAL, "a NUL in the path", written.replace("\0", "\\0"))
+    try:
+        os.fsencode(written)
+    except UnicodeEncodeError:
+        said = written.encode("utf-8", "backslashreplace").decode()
+        raise OSError(errno.EILSEQ, os.strerror(errno.EILSEQ), said) from None
     path = PurePosixPath(written)
     if not path.is_absolute():
         return path
@@ -86,23 +97,92 @@ def opened(workspace: Path, written: str, flags: int, mode: int = 0o666) -> Iter
         Outside: it leads out.
         OSError: it cannot be opened.
     """
-    relative = inside(workspace, written)
+    with folder_of(workspace, inside(workspace, written), written) as (folder, name):
+        try:
+            found = os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=folder)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, written) from None
+    try:
+        yield found
+    finally:
+        os.close(found)
+
+
+@contextlib.contextmanager
+def reading(workspace: Path, written: str) -> Iterator[BinaryIO]:
+    """A regular file, to be read; anything else, such as a pipe that nobody writes to, is refused.
+
+    Raises:
+        Outside: it leads out.
+        OSError: it cannot be opened, or is no regular file.
+    """
+    with opened(workspace, written, os.O_RDONLY | os.O_NONBLOCK) as descriptor:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), written)
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "Is not a regular file", written)
+        with os.fdopen(os.dup(descriptor), "rb") as file:
+            yield file
+
+
+@contextlib.contextmanager
+def entry(workspace: Path, written: str) -> Iterator[tuple[int, str]]:
+    """The folder that an entry is in, as a descriptor, and its name; a link there is not followed.
+
+    Raises:
+        Outside: it leads out, or is the workspace itself.
+        OSError: its folder cannot be opened.
+    """
+    path = PurePosixPath(written)
+    if path.name == "..":
+        relative = inside(workspace, written)
+    else:
+        relative = inside(workspace, str(path.parent)) / path.name
+    if not relative.name or path == PurePosixPath(workspace):
+        raise Outside(written)
+    with folder_of(workspace, relative, written) as found:
+        yield found
+
+
+@contextlib.contextmanager
+def folder_of(workspace: Path, relative: PurePosixPath, written: str) -> Iterator[tuple[int, str]]:
+    """A descriptor of the folder that a resolved path lies in, and the name that it has there.
+
+    Raises:
+        OSError: a part of it is missing, no folder, or was swapped for a link meanwhile.
+    """
     folder = os.open(os.path.realpath(workspace), os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for part in relative.parts[:-1]:
             step = os.open(part, _STEP, dir_fd=folder)
             os.close(folder)
             folder = step
-        name = relative.name or "."
-        found = os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=folder)
     except OSError as error:
+        os.close(folder)
         raise OSError(error.errno, error.strerror, written) from None
+    try:
+        yield folder, relative.name or "."
     finally:
         os.close(folder)
-    try:
-        yield found
-    finally:
-        os.close(found)
+
+
+def lexical(workspace: Path, written: str) -> PurePosixPath:
+    """A path relative to the workspace as it is written: no link is followed, nothing need exist.
+
+    Raises:
+        Outside: it leads out.
+    """
+    parts: list[str] = []
+    top = PurePosixPath(os.path.realpath(workspace))
+    for part in _relative(workspace, top, written).parts:
+        if part != "..":
+            parts.append(part)
+        elif not parts:
+            raise Outside(written)
+        else:
+            parts.pop()
+    return PurePosixPath(*parts)
 
 
 _STEP: Final = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -125,7 +125,10 @@ def _real(path: Path) -> str:
         return str(path)
 
 
-def _of_shell(call: ToolCall, tool: Tool, context: Context) -> Iterator[Effect]:  # noqa: ARG001
+def _of_shell(call: ToolCall, tool: Tool, context: Context) -> Iterator[Effect]:
+    if tool.name == "signal":
+        yield Effect.PROCESSES
+        return
     for command in _texts(call.arguments):
         for effect, paths in shell.effects(command):
             yield effect

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
-import re
 import stat
-from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
-from typing import BinaryIO, Final
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO, Final, TypeVar
 
+import anyio
+from anyio.from_thread import check_cancelled
+
+from runtime.tools.apart import apart
 from runtime.tools.base import Arguments, Context, Run, Schema, Tool, ToolResult
-from runtime.tools.define import LOCAL, PATH, arguments, as_text, flag, number, on_thread, text
-from runtime.tools.paths import inside, opened
+from runtime.tools.define import (
+    LOCAL,
+    PATH,
+    arguments,
+    as_text,
+    flag,
+    number,
+    on_thread,
+    says_failures,
+    text,
+)
+from runtime.tools.matching import MOST, Search, matches, walk
+from runtime.tools.paths import opened, reading
 
 FAMILY: Final = "fs_read"
 _CHUNK: Final = 1 << 16
-#: Entries that a listing names, and files that a search looks into.
-MOST: Final = 10_000
 _KINDS: Final = {stat.S_IFDIR: "/", stat.S_IFLNK: "@", stat.S_IFIFO: "|", stat.S_IFSOCK: "="}
 
 
@@ -26,15 +38,21 @@ def read_file(given: Arguments, context: Context) -> ToolResult:
     """A part of a file, or all of it up to the cap."""
     start, lines = given.get("from_line", 1), given.get("lines")
     most = context.settings.tools.output
-    with opened(context.workspace, given["path"], os.O_RDONLY | os.O_NONBLOCK) as descriptor:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return ToolResult(error=f"{given['path']}: Is not a regular file\n", exit_code=1)
-        with os.fdopen(os.dup(descriptor), "rb") as file:
-            for _ in range(start - 1):
-                if not file.readline(_CHUNK):
-                    break
-            data = file.read(most + 1) if lines is None else b"".join(_lines(file, lines, most + 1))
+    with reading(context.workspace, given["path"]) as file:
+        for _ in range(start - 1):
+            if not _skipped(file):
+                break
+        data = file.read(most + 1) if lines is None else b"".join(_lines(file, lines, most + 1))
     return ToolResult(as_text(data[:most]), truncated=len(data) > most)
+
+
+def _skipped(file: BinaryIO) -> bool:
+    """Go past a line, however long; whether there was one."""
+    while piece := file.readline(_CHUNK):
+        check_cancelled()
+        if piece.endswith(b"\n"):
+            return True
+    return False
 
 
 def _lines(file: BinaryIO, count: int, most: int) -> Iterator[bytes]:
@@ -70,64 +88,35 @@ def _listed(names: list[str]) -> ToolResult:
 @on_thread
 def glob(given: Arguments, context: Context) -> ToolResult:
     """The paths that match a pattern."""
-    wanted = _pattern(given["pattern"])
-    names = (name for name, _ in _walk(context, given.get("path", ".")) if wanted.fullmatch(name))
-    return _listed(sorted(names))
+    wanted = given["pattern"]
+    found = walk(context.workspace, given.get("path", "."))
+    return _listed(sorted(name for name, _ in _heeding(found) if matches(wanted, name)))
 
 
-def _pattern(pattern: str) -> re.Pattern[str]:
-    """A pattern: ``**`` crosses folders, ``*`` and ``?`` do not."""
-    parts = []
-    for piece in re.split(r"(\*\*/|\*\*|\*|\?)", pattern):
-        special = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-        parts.append(special.get(piece, re.escape(piece)))
-    return re.compile("".join(parts))
+T = TypeVar("T")
 
 
-def _walk(context: Context, path: str) -> Iterator[tuple[str, os.stat_result]]:
-    """Everything below a folder that is no folder, by its path in the workspace; no links followed."""
-    top = Path(os.path.realpath(context.workspace))
-    begin = inside(context.workspace, path)
-    (top / begin).lstat()
-    for parent, folders, names in os.walk(top / begin, onerror=None):
-        folders.sort()
-        for name in sorted(names):
-            found = Path(parent, name)
-            try:
-                yield str(PurePosixPath(found.relative_to(top))), found.lstat()
-            except OSError:
-                continue
+def _heeding(found: Iterable[T]) -> Iterator[T]:
+    """The same, which ends where nobody waits for it any more."""
+    for each in found:
+        check_cancelled()
+        yield each
 
 
-@on_thread
-def grep(given: Arguments, context: Context) -> ToolResult:
+@says_failures
+async def grep(given: Arguments, context: Context) -> ToolResult:
     """The lines that hold a text or match a pattern, as ``path:line:text``."""
-    try:
-        wanted = re.compile(given["pattern"] if given.get("regex") else re.escape(given["pattern"]))
-    except re.error as error:
-        return ToolResult(error=f"grep: invalid regular expression: {error}\n", exit_code=2)
-    glob = _pattern(given["glob"]) if "glob" in given else None
-    found: list[str] = []
-    for name, status in _walk(context, given.get("path", ".")):
-        if stat.S_ISREG(status.st_mode) and (glob is None or glob.fullmatch(name)):
-            found.extend(_matches(context, name, wanted))
-        if len(found) > MOST:
-            break
-    return _listed(found)
+    search = Search(
+        given["pattern"], given.get("regex", False), given.get("path", "."), given.get("glob")
+    )
+    if search.regex:
+        return await apart(search, context)
+    return await anyio.to_thread.run_sync(_grep, search, context, abandon_on_cancel=True)
 
 
-def _matches(context: Context, name: str, wanted: re.Pattern[str]) -> Iterator[str]:
-    try:
-        with (
-            opened(context.workspace, name, os.O_RDONLY | os.O_NONBLOCK) as descriptor,
-            os.fdopen(os.dup(descriptor), "rb") as file,
-        ):
-            for place, line in enumerate(file, 1):
-                said = as_text(line[:_CHUNK].rstrip(b"\r\n"))
-                if wanted.search(said):
-                    yield f"{name}:{place}:{said}"
-    except OSError:
-        return
+def _grep(search: Search, context: Context) -> ToolResult:
+    found = search.lines(context.workspace, check_cancelled)
+    return _listed(list(itertools.islice(found, MOST + 1)))
 
 
 @on_thread
@@ -147,11 +136,9 @@ def stat_path(given: Arguments, context: Context) -> ToolResult:
 def hash_file(given: Arguments, context: Context) -> ToolResult:
     """The SHA-256 of a file."""
     total = hashlib.sha256()
-    with (
-        opened(context.workspace, given["path"], os.O_RDONLY | os.O_NONBLOCK) as descriptor,
-        os.fdopen(os.dup(descriptor), "rb") as file,
-    ):
+    with reading(context.workspace, given["path"]) as file:
         while chunk := file.read(_CHUNK):
+            check_cancelled()
             total.update(chunk)
     return ToolResult(f"sha256:{total.hexdigest()}\n")
 

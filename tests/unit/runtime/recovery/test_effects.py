@@ -211,6 +211,10 @@ def test_a_reader_that_is_given_an_option_that_writes_writes(context: Context):
     assert of("sql_query", "db", context, True, sql="DrOp TABLE x")[0] == {Effect.DATABASE}
 
 
+def test_a_signal_is_for_a_process(context: Context):
+    assert of("signal", "shell", context, id="bg-1")[0] == {Effect.PROCESSES}
+
+
 def test_a_tool_of_which_nothing_is_known_can_write_anything(context: Context):
     assert of("odd", "plug", context)[0] == {Effect.OPAQUE}
 
