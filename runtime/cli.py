@@ -16,6 +16,7 @@ USAGE: Final = 2
 
 #: Each verb, with what it does. Its module, ``runtime.commands.VERB``, is loaded when it is asked for.
 VERBS: Final[Mapping[str, str]] = {
+    "serve": "be the daemon, until it is ended",
     "run": "do one task, and end as honestly as it did",
     "failures": "classify a corpus of failed tool calls, and show what is unclassified",
 }

@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 
+def only(error: BaseException) -> BaseException:
+    """What a group of task groups' errors is about: the first that is none itself."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
 class AgentdError(Exception):
     """Something that the user has to put right.
 

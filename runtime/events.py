@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import anyio
-from sqlalchemy import Connection, insert, select
+import anyio.to_thread
+from sqlalchemy import Connection, func, insert, select
 
 from runtime.clock import Clock, micros
 from runtime.store.store import Store
@@ -50,7 +51,7 @@ class Events:
 
     async def emit(self, kind: str, conversation: str | None = None, **data: Any) -> None:
         """Write an event down, then wake who waits for it."""
-        row = self.row(kind, conversation, data)
+        row = await anyio.to_thread.run_sync(self.row, kind, conversation, data)
         await self._store.writing(lambda connection: connection.execute(insert(EVENTS), [row]))
         self.wake()
 
@@ -75,6 +76,11 @@ class Events:
                 yield event
             if not found:
                 await waiting.wait()
+
+    async def last(self) -> int:
+        """The number of the latest event; 0 before the first."""
+        query = select(func.coalesce(func.max(EVENTS.c.id), 0))
+        return await self._store.reading(lambda each: int(each.execute(query).scalar_one()))
 
     async def since(self, after: int = 0) -> list[Event]:
         """The events behind a number that are there now, up to a page of them."""

@@ -48,6 +48,11 @@ class Places:
         return self.folder / "agentd.sock"
 
     @property
+    def lock(self) -> Path:
+        """What tells whether somebody works in the folder."""
+        return self.folder / "agentd.lock"
+
+    @property
     def kill_switch(self) -> Path:
         """Whatever is here stops acting before the next attempt."""
         return self.folder / "RESILIENCE_ACT_OFF"

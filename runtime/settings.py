@@ -46,6 +46,7 @@ class ModelSettings(_Part):
         native: whether it recovers from failures itself; then nothing acts for it.
         max_tokens: the longest reply.
         timeout: seconds that a reply may take to begin, and between two of its parts.
+        longest: seconds that a reply may take in all.
         retries: how often the SDK repeats a request that failed.
     """
 
@@ -56,6 +57,7 @@ class ModelSettings(_Part):
     native: bool = False
     max_tokens: int = Field(default=8192, ge=1)
     timeout: float = Field(default=60, gt=0)
+    longest: float = Field(default=600, gt=0)
     retries: int = Field(default=2, ge=0, le=10)
 
 

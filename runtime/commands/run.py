@@ -1,21 +1,28 @@
-"""``agentd run TASK``: one task, with everything that the daemon has, and an honest exit code."""
+"""``agentd run TASK``: one task, and an honest exit code.
+
+The daemon of the state folder does it where one runs. Else it is done here, with everything that
+the daemon has.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
+from pathlib import Path
 from typing import Final
 
-import anyio
-
-from runtime.agent.loop import Ended
-from runtime.daemon.parts import Parts, assembled
-from runtime.model.base import Hear, Said
+from runtime.daemon import folder
+from runtime.errors import only
+from runtime.places import Places
+from sandboxes import clock
 
 #: Exit codes: the model ended the task itself, or it did not come to that.
 DONE: Final = 0
 NOT_DONE: Final = 1
+INTERRUPTED: Final = 130
+#: Seconds that a daemon which starts or ends may take for it.
+_PATIENCE: Final = 10.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,36 +32,58 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Do the task; what the model said last goes to the output, what went wrong to the errors."""
-    ended = anyio.run(_run, options.task)
-    if ended.text:
-        sys.stdout.write(f"{ended.text}\n")
-    if not ended.done:
-        sys.stderr.write(f"agentd: not done: {ended.why}\n")
-    return DONE if ended.done else NOT_DONE
-
-
-async def _run(task: str) -> Ended:
-    async with assembled(os.environ, _silent) as parts:
-        return await project(parts, task)
-
-
-async def project(parts: Parts, task: str) -> Ended:
-    """Carry a task out in a conversation of its own, as a project run."""
-    made = await parts.conversations.begin("project", parts.settings.model.name)
-    await parts.conversations.add(made, Said("user", task))
-    await parts.conversations.take(made)
-    conversation = await parts.conversations.find(made)
-    if conversation is None:
-        return Ended(False, why="its conversation is gone from the store")
-    model = parts.model()
     try:
-        return await parts.agent.turn(conversation, model)
-    finally:
-        await model.close()
+        text, why = _done(Places.of(os.environ), options.task)
+    except KeyboardInterrupt:
+        sys.stderr.write("agentd: not done: it was interrupted\n")
+        return INTERRUPTED
+    if text:
+        sys.stdout.write(f"{text}\n")
+    if why is not None:
+        sys.stderr.write(f"agentd: not done: {why}\n")
+    return DONE if why is None else NOT_DONE
 
 
-def _silent(conversation: str) -> Hear:  # noqa: ARG001
-    async def hear(piece: str) -> None:
-        pass
+def _done(places: Places, task: str) -> tuple[str, str | None]:
+    """What was said last, and why it is not done, if it is not."""
+    until = clock.monotonic() + _PATIENCE
+    while True:
+        with folder.beside(places) as share:
+            if share:
+                return _here(task, share)
+            if places.socket.exists():
+                return _there(places, task)
+        if clock.monotonic() > until:
+            raise folder.FolderBusy(f"another agentd has {places.folder}, and no socket", "stop it")
+        clock.sleep(0.05)
 
-    return hear
+
+def _here(task: str, share: folder.Share) -> tuple[str, str | None]:
+    import anyio  # noqa: PLC0415 - none of this is loaded where a daemon does it
+
+    from runtime.daemon.alone import project  # noqa: PLC0415
+
+    try:
+        ended = anyio.run(project, os.environ, task, share)
+    except BaseExceptionGroup as group:
+        raise only(group) from group
+    return ended.text, None if ended.done else ended.why
+
+
+def _there(places: Places, task: str) -> tuple[str, str | None]:
+    from runtime.daemon.client import Client  # noqa: PLC0415
+
+    client = Client(places)
+    made = client.ask("POST", "/conversations", {"kind": "project", "message": task})
+    if made["workspace"] != str(Path.cwd()):
+        sys.stderr.write(f"agentd: the daemon does it, in {made['workspace']}\n")
+    conversation = f"/conversations/{made['id']}"
+    try:
+        events = client.events(made["id"], made["after"])
+        ended = next(each for kind, each in events if kind == "turn.ended")
+    except KeyboardInterrupt:
+        client.ask("POST", f"{conversation}/interrupt")
+        raise
+    said = [each for each in client.ask("GET", conversation)["messages"] if each["role"] != "card"]
+    text = said[-1]["content"]["text"] if said[-1]["role"] == "assistant" else ""
+    return text, None if ended["data"]["done"] else ended["data"]["why"]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import anyio
+
 from runtime.agent.conversations import Conversations
 from runtime.agent.loop import Agent
+from runtime.agent.pieces import Pieces
 from runtime.clock import Clock, SystemClock
 from runtime.events import Events
-from runtime.model.base import Hear, Model
-from runtime.model.open import open_model
+from runtime.model.open import Models
 from runtime.places import Places
 from runtime.recovery.supervise import Supervisor
 from runtime.screen.known import environment_secrets
@@ -46,6 +48,7 @@ class Parts:
 
     places: Places
     settings: Settings
+    workspace: Path
     clock: Clock
     screen: Screen
     store: Store
@@ -53,9 +56,10 @@ class Parts:
     conversations: Conversations
     registry: Registry
     supervisor: Supervisor
+    pieces: Pieces
     agent: Agent
     background: Background
-    model: Callable[[], Model]
+    models: Models
 
     async def begin(self) -> None:
         """Put right what the last end left: lost attempts, turns that broke off, hand-offs due."""
@@ -69,25 +73,35 @@ class Parts:
 @asynccontextmanager
 async def assembled(
     environment: Mapping[str, str],
-    hear: Callable[[str], Hear],
     clock: Clock | None = None,
+    *,
+    alone: bool = True,
+    known: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Parts]:
     """The parts, for as long as the daemon runs.
 
     Args:
         environment: where its places, switches and keys are.
-        hear: what is done with the text of a conversation as it arrives.
         clock: the machine's if absent.
+        alone: whether nobody else works in the state folder, so that what looks as if it was
+            running is what the last end left.
+        known: secrets beside those of the environment, by name.
     """
     places = Places.of(environment)
     places.make()
     settings = load(places.settings, environment)
     store = open_store(settings.store or url_of(places.database))
     try:
-        parts = _put_together(places, settings, store, environment, hear, clock or SystemClock())
-        async with parts.background:
+        screen = Screen({**environment_secrets(environment), **(known or {})})
+        parts = _put_together(places, settings, store, environment, screen, clock or SystemClock())
+        if alone:
             await parts.begin()
-            yield parts
+        try:
+            async with parts.background:
+                yield parts
+        finally:
+            with anyio.CancelScope(shield=True):
+                await parts.models.close()
     finally:
         store.close()
 
@@ -97,10 +111,10 @@ def _put_together(
     settings: Settings,
     store: Store,
     environment: Mapping[str, str],
-    hear: Callable[[str], Hear],
+    screen: Screen,
     clock: Clock,
 ) -> Parts:
-    screen = Screen(environment_secrets(environment))
+    pieces = Pieces(screen)
     events = Events(store, clock, screen.value)
     conversations = Conversations(store, clock, screen.value)
     registry = Registry(core_tools())
@@ -109,10 +123,11 @@ def _put_together(
     workspace = settings.workspace or Path.cwd()
     tools, background = for_tools(environment), Background()
     context = Context(workspace, clock, settings, tools, background=background)
-    agent = Agent(conversations, events, supervisor, registry, context, hear)
+    agent = Agent(conversations, events, supervisor, registry, context, pieces)
     return Parts(
         places=places,
         settings=settings,
+        workspace=workspace,
         clock=clock,
         screen=screen,
         store=store,
@@ -120,9 +135,10 @@ def _put_together(
         conversations=conversations,
         registry=registry,
         supervisor=supervisor,
+        pieces=pieces,
         agent=agent,
         background=background,
-        model=lambda: open_model(settings.model, environment),
+        models=Models(settings.model, environment),
     )
 
 

@@ -32,14 +32,19 @@ def raised(sdk: ModuleType) -> Iterator[None]:
         raise ModelError("unreachable", "the model did not answer in time") from error
     except sdk.APIConnectionError as error:
         cause = error.__cause__ or error
-        raise ModelError("unreachable", f"the model could not be reached: {cause}") from error
+        said = _said(cause)
+        raise ModelError("unreachable", f"the model could not be reached: {said}") from error
     except sdk.APIError as error:
         raise ModelError("broken", f"the model broke off: {error.message}") from error
     except httpx2.HTTPError as error:
-        raise ModelError("incomplete", f"the model's answer was cut off: {error}") from error
+        raise ModelError("incomplete", f"the model's answer was cut off: {_said(error)}") from error
     except _UNREADABLE as error:
         said = f"{type(error).__name__}: {error}"
         raise ModelError("broken", f"the model's answer cannot be read: {said}") from error
+
+
+def _said(error: BaseException) -> str:
+    return str(error) or type(error).__name__
 
 
 def _of_status(status: int, said: str) -> tuple[str, str, str]:

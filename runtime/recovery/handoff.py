@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+import anyio.to_thread
 from sqlalchemy import Connection, Row, func, insert, select, update
 
 from runtime.clock import Clock, micros
@@ -27,8 +28,11 @@ OWNER: Final = "supervisor"
 ANSWERS: Final[Mapping[str, str]] = {
     "approve": "approved",
     "reject": "rejected",
-    "retry": "retried",
+    "retry": "retrying",
 }
+#: A retry waits until the person's note is in the conversation, which then goes on.
+RETRYING: Final = "retrying"
+RETRIED: Final = "retried"
 SILENT: Final = "silent"
 
 
@@ -75,7 +79,8 @@ class Handoffs:
     async def give(self, failed: Failed, scope: RunScope, why: str) -> Handoff:
         """Give a failure to a person; whatever the places say, it is written down."""
         cls = failed.classified.cls.value
-        handoff = Handoff(uuid.uuid4().hex[:12], failed.id, cls, self._screen(why))
+        said = await anyio.to_thread.run_sync(self._screen, why)
+        handoff = Handoff(uuid.uuid4().hex[:12], failed.id, cls, said)
         await self._store.writing(lambda each: self._write(each, handoff, failed, scope))
         await self.deliver()
         await self._events.emit(
@@ -109,6 +114,11 @@ class Handoffs:
         await self._events.emit("handoff.answered", handoff=id, state=state)
         return state
 
+    async def conversation_of(self, id: str) -> str | None:  # noqa: A002
+        """Where one was given; ``None`` where there is no such one."""
+        query = select(HANDOFFS.c.conversation).filter_by(id=id)
+        return await self._store.reading(lambda each: each.execute(query).scalar_one_or_none())
+
     async def silence(self) -> None:
         """Record as silence, which is a no, what nobody answered in time."""
         now = micros(self._clock.now())
@@ -116,8 +126,12 @@ class Handoffs:
             update(HANDOFFS)
             .where(HANDOFFS.c.state == "open", HANDOFFS.c.due <= now)
             .values(state=SILENT, answered=now)
+            .returning(HANDOFFS.c.id, HANDOFFS.c.conversation)
         )
-        await self._store.writing(lambda connection: connection.execute(late))
+        for row in await self._store.writing(lambda each: each.execute(late).all()):
+            await self._events.emit(
+                "handoff.answered", row.conversation, handoff=row.id, state=SILENT
+            )
 
     async def open_in(self, conversation: str) -> list[Handoff]:
         """Those of a conversation that nobody has answered, silence among them."""

@@ -17,6 +17,7 @@ only calls of ten tools that read are ever made again.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -37,10 +38,12 @@ from runtime.recovery.observe import Failed, RunScope, again, observe, record
 from runtime.recovery.verify import verify
 from runtime.recovery.waiting import wait_before
 from runtime.settings import RecoverySettings
+from runtime.store.errors import StoreError
 from runtime.store.store import Store
 from runtime.tools.base import RETRIABLE, Context, Tool, ToolCall, ToolResult
 from runtime.tools.calling import call_tool
 
+_LOG: Final = logging.getLogger(__name__)
 #: Exit code of a call that the guard refused.
 REFUSED: Final = 126
 
@@ -102,9 +105,14 @@ class Supervisor:
     async def _observe(
         self, tool: Tool, call: ToolCall, result: ToolResult, scope: RunScope
     ) -> None:
-        """Classify and record a failure, and change nothing."""
-        failed = await anyio.to_thread.run_sync(observe, call, tool, result)
-        await self._record(failed, scope)
+        """Classify and record a failure, and change nothing, whatever comes of that."""
+        try:
+            failed = await anyio.to_thread.run_sync(observe, call, tool, result)
+            await self._record(failed, scope)
+        except StoreError:
+            raise
+        except Exception:  # noqa: BLE001 - a defect of observing is none of the turn
+            _LOG.exception("a failure of %s could not be observed", tool.name)
 
     async def _recover(
         self,

@@ -5,17 +5,21 @@ from __future__ import annotations
 from runtime.errors import AgentdError
 
 
-class StoreCorrupt(AgentdError):
+class StoreError(AgentdError):
+    """The store cannot be worked with."""
+
+
+class StoreCorrupt(StoreError):
     """The file is no database, or a damaged one. It is left as it is."""
 
 
-class StoreLocked(AgentdError):
+class StoreLocked(StoreError):
     """Somebody else holds the database, and went on holding it."""
 
 
-class StoreTooNew(AgentdError):
+class StoreTooNew(StoreError):
     """A later version of agentd wrote it."""
 
 
-class StoreUnreachable(AgentdError):
+class StoreUnreachable(StoreError):
     """There is no such database, or it does not let us in."""

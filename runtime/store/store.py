@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 #: The newest revision of the tables.
 HEAD: Final = "0001"
-_THREADS = 4
+_READERS = 4
 _LOCKED = frozenset({"SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL"})
 _BROKEN = frozenset({"SQLITE_CORRUPT", "SQLITE_NOTADB"})
 
@@ -35,7 +35,9 @@ class Store:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self._threads = CapacityLimiter(_THREADS)
+        # SQLite has one writer at a time; who waits here waits in order, and for as long as it takes.
+        self._writers = CapacityLimiter(1)
+        self._readers = CapacityLimiter(_READERS)
 
     @contextlib.contextmanager
     def write(self) -> Iterator[Connection]:
@@ -61,7 +63,7 @@ class Store:
             with self.write() as connection:
                 return work(connection)
 
-        return await anyio.to_thread.run_sync(transaction, limiter=self._threads)
+        return await anyio.to_thread.run_sync(transaction, limiter=self._writers)
 
     async def reading(self, work: Callable[[Connection], T]) -> T:
         """The same, on a thread, for what only reads."""
@@ -70,7 +72,7 @@ class Store:
             with self.read() as connection:
                 return work(connection)
 
-        return await anyio.to_thread.run_sync(transaction, limiter=self._threads)
+        return await anyio.to_thread.run_sync(transaction, limiter=self._readers)
 
     def close(self) -> None:
         """Give the connections back."""

@@ -104,8 +104,8 @@ ATTEMPTS = Table(
     Index(None, "failure"),
 )
 
-#: What was given to a person. ``state`` is ``open``, ``approved``, ``rejected``, ``retried`` or
-#: ``silent``; ``sinks`` says for each of the places it goes to whether it arrived, ``delivered`` whether all did.
+#: What was given to a person. ``state`` is ``open``, ``approved``, ``rejected``, ``silent``, or, for
+#: a retry, ``retrying`` until the conversation goes on, and then ``retried``; ``sinks`` says for each of the places it goes to whether it arrived, ``delivered`` whether all did.
 HANDOFFS = Table(
     "handoffs",
     METADATA,
