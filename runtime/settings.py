@@ -24,6 +24,7 @@ OBSERVE: Final = "AGENTD_RESILIENCE_OBSERVE"
 ACT: Final = "AGENTD_RESILIENCE_ACT"
 _SWITCH: Final = {"1": True, "true": True, "on": True, "0": False, "false": False, "off": False}
 
+Command = Literal["test", "lint", "typecheck", "build", "format_check", "coverage"]
 Usd = Annotated[Decimal, Field(ge=0, max_digits=12, decimal_places=6)]
 
 
@@ -121,11 +122,14 @@ class ToolSettings(_Part):
         disabled: those that are not offered.
         seconds: how long a call may take.
         output: bytes of each stream that are kept.
+        commands: for the shell, by the tool that runs each: test, lint, typecheck, build,
+            format_check and coverage.
     """
 
     disabled: frozenset[str] = frozenset()
     seconds: float = Field(default=120, gt=0)
     output: int = Field(default=1 << 20, ge=1024)
+    commands: Mapping[Command, Annotated[str, Field(min_length=1)]] = Field(default_factory=dict)
 
 
 class Settings(_Part):

@@ -36,7 +36,12 @@ FAMILIES: Final = (
     "shell",
     "git_read",
     "git_write",
+    "host",
+    "build",
+    "db",
     "net",
+    "pkg",
+    "sys",
 )
 #: Variables of the daemon's own that no tool's process is given.
 _OURS: Final = ("AGENTD_", "ANTHROPIC_", "OPENAI_")

@@ -90,6 +90,8 @@ def says_failures(work: Run) -> Run:
             return missing(error.program)
         except OSError as error:
             return failed(error)
+        except UnicodeError as error:
+            return refused(str(error))
 
     return run
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,8 @@ def workspace(tmp_path: Path) -> Path:
     (top / "dir-out").symlink_to("..")
     (top / "in").symlink_to("a/file")
     os.mkfifo(top / "pipe")
+    with closing(sqlite3.connect(top / "data.db")) as connection:
+        connection.execute("CREATE TABLE x (a)")
     return top
 
 

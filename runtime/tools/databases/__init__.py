@@ -1,0 +1,1 @@
+"""Databases that tools work on: files of SQLite's, and PostgreSQL by URL."""
