@@ -11,7 +11,7 @@ import errno
 import os
 import signal
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import DEVNULL, PIPE
@@ -254,3 +254,55 @@ def _code(status: int | None) -> int:
     if status is None:
         return 1
     return 128 - status if status < 0 else status
+
+
+@contextlib.asynccontextmanager
+async def lasting(
+    warden: Sequence[str],
+    argv: Sequence[str],
+    *,
+    folder: Path,
+    environment: Mapping[str, str],
+    parting: float,
+) -> AsyncIterator[Process]:
+    """A program that is spoken with over its streams, for as long as the context lasts.
+
+    Args:
+        warden: what starts it, is given a descriptor, and ends all of it when that closes, also
+            where this process is killed.
+        argv: the program and its arguments; no shell.
+        folder: where it works.
+        environment: all of it, but for the mark.
+        parting: seconds that it has to end by itself, once its input is closed.
+    """
+    mark = uuid.uuid4().hex
+    theirs, ours = os.pipe()
+    try:
+        process = await anyio.open_process(
+            [*warden, str(theirs), *argv],
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            cwd=folder,
+            env={**environment, MARK: mark},
+            start_new_session=True,
+            pass_fds=[theirs],
+        )
+        try:
+            yield process
+        finally:
+            with anyio.CancelScope(shield=True):
+                await _part(process, parting)
+                await anyio.to_thread.run_sync(end_all, process.pid, mark)
+                await process.aclose()
+    finally:
+        os.close(theirs)
+        os.close(ours)
+
+
+async def _part(process: Process, seconds: float) -> None:
+    if process.stdin is not None:
+        with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
+            await process.stdin.aclose()
+    with anyio.move_on_after(seconds):
+        await process.wait()

@@ -26,6 +26,7 @@ from runtime.store.engine import url_of
 from runtime.store.store import Store, open_store
 from runtime.tools.background import Background
 from runtime.tools.base import Context, Tool
+from runtime.tools.hotplug.plugs import Plugs
 from runtime.tools.registry import Registry
 
 #: The families of core tools that there are.
@@ -60,6 +61,7 @@ class Parts:
     events: Events
     conversations: Conversations
     registry: Registry
+    plugs: Plugs
     supervisor: Supervisor
     pieces: Pieces
     agent: Agent
@@ -102,7 +104,7 @@ async def assembled(
         if alone:
             await parts.begin()
         try:
-            async with parts.background:
+            async with parts.background, parts.plugs.running():
                 yield parts
         finally:
             with anyio.CancelScope(shield=True):
@@ -129,6 +131,7 @@ def _put_together(
     tools, background = for_tools(environment), Background()
     context = Context(workspace, clock, settings, tools, background=background)
     agent = Agent(conversations, events, supervisor, registry, context, pieces)
+    plugs = Plugs(store, events, registry, context, environment, screen.value)
     return Parts(
         places=places,
         settings=settings,
@@ -139,6 +142,7 @@ def _put_together(
         events=events,
         conversations=conversations,
         registry=registry,
+        plugs=plugs,
         supervisor=supervisor,
         pieces=pieces,
         agent=agent,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
@@ -38,26 +38,24 @@ class Registry:
             DuplicateTool: a name is taken, also by another of the same.
             BadTool: a schema is none.
         """
-        fresh: dict[str, Tool] = {}
         with self._lock:
-            for tool in tools:
-                taken = self._tools.get(tool.name) or fresh.get(tool.name)
-                if taken:
-                    raise DuplicateTool(
-                        f"the tool {tool.name} of {tool.family} is there already, of {taken.family}",
-                        "give one of them another name",
-                    )
-                _check(tool)
-                fresh[tool.name] = tool
-            self._tools = {**self._tools, **fresh}
+            self._tools = _added(self._tools, tools)
+
+    def replace(self, family: str, tools: Iterable[Tool]) -> None:
+        """Put these in the place of all tools of a family, in one step, or change nothing.
+
+        Raises:
+            DuplicateTool: a name is taken by another family, or twice.
+            BadTool: a schema is none.
+        """
+        with self._lock:
+            self._tools = _added(_without(self._tools, family), tools)
 
     def remove(self, family: str) -> tuple[str, ...]:
         """Take out all tools of a family, and say which."""
         with self._lock:
             gone = tuple(tool.name for tool in self._tools.values() if tool.family == family)
-            self._tools = {
-                name: tool for name, tool in self._tools.items() if tool.family != family
-            }
+            self._tools = _without(self._tools, family)
         return gone
 
     def get(self, name: str) -> Tool | None:
@@ -71,7 +69,30 @@ class Registry:
         return len(self._tools)
 
 
-def _check(tool: Tool) -> None:
+def _without(tools: Mapping[str, Tool], family: str) -> dict[str, Tool]:
+    return {name: tool for name, tool in tools.items() if tool.family != family}
+
+
+def _added(there: Mapping[str, Tool], tools: Iterable[Tool]) -> dict[str, Tool]:
+    """Both together, if no name is there twice."""
+    all_: dict[str, Tool] = dict(there)
+    for tool in tools:
+        if taken := all_.get(tool.name):
+            raise DuplicateTool(
+                f"the tool {tool.name} of {tool.family} is there already, of {taken.family}",
+                "give one of them another name",
+            )
+        check(tool)
+        all_[tool.name] = tool
+    return all_
+
+
+def check(tool: Tool) -> None:
+    """See that a tool can be used.
+
+    Raises:
+        BadTool: its schema is none, or not of an object.
+    """
     try:
         Draft202012Validator.check_schema(tool.schema)
     except SchemaError as error:

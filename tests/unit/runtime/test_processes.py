@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+import anyio
 import psutil
 import pytest
 
@@ -115,3 +116,32 @@ async def test_nothing_of_ours_is_in_its_environment(
 
     assert "OURS" not in ended.output.decode()
     assert processes.MARK in ended.output.decode()
+
+
+async def test_what_lasts_ends_with_all_that_came_of_it_when_its_starter_is_killed(tmp_path: Path):
+    """The starter is a process of its own here, and gets no chance to clean up."""
+    starter = tmp_path / "starter.py"
+    starter.write_text(
+        "import anyio, os, pathlib, sys\n"
+        "from runtime import processes\n"
+        "from runtime.tools.hotplug import warden\n"
+        "async def main():\n"
+        "    warden_ = [sys.executable, '-I', '-S', warden.__file__]\n"
+        "    script = 'setsid tail -f /dev/null & echo $! $$; exec tail -f /dev/null'\n"
+        "    async with processes.lasting(\n"
+        "        warden_, ['/bin/sh', '-c', script], folder=pathlib.Path('/'),\n"
+        "        environment={'PATH': os.environ['PATH']}, parting=0,\n"
+        "    ) as process:\n"
+        "        print((await process.stdout.receive()).decode(), flush=True)\n"
+        "        await anyio.sleep_forever()\n"
+        "anyio.run(main)\n"
+    )
+    async with await anyio.open_process([sys.executable, str(starter)]) as process:
+        assert process.stdout is not None
+        pids = (await process.stdout.receive()).decode().split()
+        assert all(alive(pid) for pid in pids)
+        process.kill()
+
+    with anyio.fail_after(10):
+        while any(alive(pid) for pid in pids):
+            await anyio.sleep(0.05)

@@ -46,3 +46,13 @@ def test_a_family_is_taken_out_whole():
     assert registry.remove("plug") == ("one", "two")
     assert [each.name for each in registry] == ["stat"]
     assert registry.remove("plug") == ()
+
+
+def test_a_family_is_replaced_in_one_step_or_not_at_all():
+    registry = Registry([tool("stat"), tool("one", "plug"), tool("two", "plug")])
+
+    registry.replace("plug", [tool("two", "plug"), tool("three", "plug")])
+    assert [each.name for each in registry] == ["stat", "two", "three"]
+    with pytest.raises(DuplicateTool):
+        registry.replace("plug", [tool("four", "plug"), tool("stat", "plug")])
+    assert [each.name for each in registry] == ["stat", "two", "three"]

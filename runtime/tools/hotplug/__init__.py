@@ -1,0 +1,1 @@
+"""Tools that are plugged in while the daemon runs: packages, MCP servers, skills."""
