@@ -27,14 +27,12 @@ class Running:
 
     Attributes:
         id: what it is called.
-        command: what was started.
         started: the process.
         ended: how it ended, once it has.
     """
 
-    def __init__(self, id_: str, command: str, started: Started) -> None:
+    def __init__(self, id_: str, started: Started) -> None:
         self.id = id_
-        self.command = command
         self.started = started
         self.ended: Ended | None = None
         self._over = anyio.Event()
@@ -94,7 +92,7 @@ class Background:
             raise Full(f"{MOST} processes run in the background; end one first")
         started = await start(argv, folder=folder, environment=environment)
         self._count += 1
-        running = Running(f"bg-{self._count}", argv[-1], started)
+        running = Running(f"bg-{self._count}", started)
         self._table[running.id] = running
         self._forget()
         self._group.start_soon(running.carry, most)

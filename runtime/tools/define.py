@@ -102,7 +102,7 @@ def failed(error: OSError) -> ToolResult:
     names = (error.filename, error.filename2)
     where = " -> ".join(_printable(os.fsdecode(name)) for name in names if name)
     data = {"errno": error.errno, "outside": isinstance(error, Outside)}
-    return ToolResult(error=f"{where}: {said}\n" if where else f"{said}\n", exit_code=1, data=data)
+    return refused(f"{where}: {said}" if where else said, 1, **data)
 
 
 def _printable(name: str) -> str:
@@ -112,7 +112,16 @@ def _printable(name: str) -> str:
 
 def refused(said: str, exit_code: int = 1, **data: Any) -> ToolResult:
     """A failure that a tool finds itself."""
-    return ToolResult(error=f"{said}\n", exit_code=exit_code, data=data)
+    return ToolResult(error=f"{_sound(said)}\n", exit_code=exit_code, data=data)
+
+
+def _sound(said: str) -> str:
+    """A text of which bytes can be made, whatever a model put into it."""
+    try:
+        said.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return said.encode("utf-8", "backslashreplace").decode()
+    return said
 
 
 def missing(program: str) -> ToolResult:

@@ -63,7 +63,8 @@ def _mode(folder: int, name: str) -> int | None:
         raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, "Is not a regular file")
-    if not os.access(name, os.W_OK, dir_fd=folder, follow_symlinks=False):
+    # It would be replaced all the same, for that is up to its folder.
+    if not os.access(name, os.W_OK, dir_fd=folder, effective_ids=True, follow_symlinks=False):
         raise OSError(errno.EACCES, os.strerror(errno.EACCES))
     return stat.S_IMODE(mode)
 

@@ -37,9 +37,6 @@ class Database(Protocol):
     def apply(self, name: str, digest: str, sql: str) -> None:
         """Run a migration, all of it or none, and keep that it was."""
 
-    def dump(self) -> Iterator[str]:
-        """Lines of SQL that make the same database."""
-
     def close(self) -> None:
         """End the connection."""
 

@@ -82,10 +82,6 @@ class Postgres:
             finally:
                 self._connection.rollback()
 
-    def dump(self) -> Iterator[str]:
-        """Not by this connection: ``pg_dump`` does it."""
-        raise DatabaseFailed("PostgreSQL is dumped by pg_dump")
-
     def close(self) -> None:
         """End the connection."""
         self._connection.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any, Final
 
 from anyio.from_thread import check_cancelled
@@ -85,11 +85,13 @@ def _apply(given: Arguments, context: Context, database: Database) -> ToolResult
     return ToolResult(said)
 
 
-def _dump(given: Arguments, context: Context, database: Database) -> ToolResult:  # noqa: ARG001
-    return _up_to_cap(database.dump(), context)
-
-
-_dump_sqlite: Final = _working(_dump, writes=False)
+@on_thread
+def _dump_file(given: Arguments, context: Context) -> ToolResult:
+    try:
+        with closing(Sqlite(context.workspace, given["path"], False, check_cancelled)) as database:
+            return _up_to_cap(database.dump(), context)
+    except DatabaseFailed as error:
+        return refused(str(error))
 
 
 @says_failures
@@ -97,7 +99,7 @@ async def dump(given: Arguments, context: Context) -> ToolResult:
     """SQL that makes the same database."""
     if "url" in given:
         return await dumped(given["url"], context)
-    return await _dump_sqlite(given, context)
+    return await _dump_file(given, context)
 
 
 def _up_to_cap(found: Iterable[str], context: Context, count: int | None = None) -> ToolResult:

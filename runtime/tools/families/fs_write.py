@@ -7,7 +7,6 @@ import errno
 import os
 import shutil
 import stat
-import uuid
 from collections.abc import Iterator
 from typing import Final
 
@@ -132,10 +131,7 @@ def delete(given: Arguments, context: Context) -> ToolResult:
         if not stat.S_ISDIR(status.st_mode):
             os.unlink(name, dir_fd=folder)
         elif given.get("recursive"):
-            # Away in one step: a deadline leaves half of it nowhere that counts.
-            gone = f".{uuid.uuid4().hex}.deleted"
-            os.rename(name, gone, src_dir_fd=folder, dst_dir_fd=folder)
-            shutil.rmtree(gone, dir_fd=folder)
+            shutil.rmtree(name, dir_fd=folder)
         else:
             os.rmdir(name, dir_fd=folder)
     return ToolResult("deleted\n")

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from runtime.settings import Settings, ToolSettings
+from runtime.tools import git, paths, writing
+from runtime.tools.base import Context
+from runtime.tools.calling import TIMED_OUT
 from runtime.tools.matching import matches
 from runtime.tools.paths import Outside, lexical
-from tests.unit.runtime.tools.calls import Call, snapshot
+from tests.unit.runtime.tools.calls import Call, caller, snapshot
 
 pytestmark = pytest.mark.anyio
 
@@ -318,3 +325,101 @@ async def test_grep_finds_lines_and_ends_with_patterns_that_would_not(call: Call
     assert regex.output == "a/file:2:two\n"
     assert one.output == "a/file:2:two\na/file:3:three\n"
     assert (wrong.exit_code, "invalid regular expression" in wrong.error) == (2, True)
+
+
+async def test_a_file_without_an_end_is_cut_or_refused(context: Context, workspace: Path):
+    with (workspace / "huge").open("wb") as file:
+        file.write(b"first\n")
+        file.truncate(1 << 42)
+    short = replace(context, settings=Settings(tools=ToolSettings(seconds=2, output=4096)))
+    call = caller(short)
+
+    read = await call("read_file", path="huge")
+    edit = await call("edit_file", path="huge", old="first", new="x")
+    query = await call("json_query", path="huge")
+    found = await call("grep", path="huge", pattern="last")
+
+    assert (read.output[:6], len(read.output), read.truncated) == ("first\n", 4096, True)
+    assert "huge: File too large" in edit.error
+    assert "huge: File too large" in query.error
+    assert found.exit_code == TIMED_OUT
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("run", {"command": "true"}),
+        ("git_status", {}),
+        ("read_file", {"path": "a/file"}),
+        ("write_file", {"path": "a/file", "text": ""}),
+        ("npm_list", {}),
+    ],
+)
+async def test_a_mount_that_hangs_holds_nobody_else_up(
+    context: Context, monkeypatch: pytest.MonkeyPatch, name: str, arguments: dict[str, Any]
+):
+    """Every look at a path waits for what never comes; the daemon goes on meanwhile."""
+    hangs = threading.Event()
+    short = replace(context, settings=Settings(tools=ToolSettings(seconds=0.3)))
+    for module in (paths, git, writing):
+        monkeypatch.setattr(module, "inside", lambda *_: hangs.wait(20))
+    turns = 0
+
+    async with anyio.create_task_group() as group:
+
+        async def tick() -> None:
+            nonlocal turns
+            while True:
+                await anyio.sleep(0.01)
+                turns += 1
+
+        group.start_soon(tick)
+        result = await caller(short)(name, **arguments)
+        group.cancel_scope.cancel()
+    hangs.set()
+
+    assert result.exit_code == TIMED_OUT
+    assert turns > 2
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("read_file", {"path": "a/file"}),
+        ("write_file", {"path": "a/file", "text": "x"}),
+        ("append_file", {"path": "a/file", "text": "x"}),
+        ("list_dir", {"path": "a"}),
+        ("delete", {"path": "a/file"}),
+        ("move", {"source": "a/file", "destination": "a/other"}),
+        ("sql_query", {"path": "data.db", "sql": "SELECT 1"}),
+        ("run", {"command": "true", "folder": "a"}),
+    ],
+)
+async def test_what_is_not_permitted_is_said_in_the_system_s_words(
+    call: Call, workspace: Path, name: str, arguments: dict[str, Any]
+):
+    if os.geteuid() != 0:
+        pytest.skip("becoming somebody else needs root")
+    workspace.chmod(0o700)
+    os.seteuid(65_534)
+    try:
+        result = await call(name, **arguments)
+    finally:
+        os.seteuid(0)
+
+    assert result.exit_code == 1
+    assert "Permission denied" in result.error
+    assert (workspace / "a/file").read_text() == "one\ntwo\nthree\n"
+
+
+async def test_odd_names_are_listed_as_they_are(call: Call, workspace: Path):
+    for name in (b"\xff", "ä\nb".encode(), b"-rf"):
+        Path(os.fsdecode(bytes(workspace / "a") + b"/" + name)).write_text("odd")
+
+    listed = await call("list_dir", path="a")
+    found = await call("glob", pattern="a/*")
+    read = await call("read_file", path="a/\udcff")
+
+    assert listed.output == "-rf\nb/\nfile\nä\nb\n\udcff\n"
+    assert found.output == "a/-rf\na/file\na/ä\nb\na/\udcff\n"
+    assert read.output == "odd"

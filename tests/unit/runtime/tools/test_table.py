@@ -12,6 +12,7 @@ import pytest
 from runtime.daemon.parts import FAMILIES
 from runtime.tools.base import RETRIABLE, Context, Tool
 from runtime.tools.calling import problems
+from tests.house.checkout import ROOT
 from tests.unit.runtime.tools.calls import TOOLS, caller, snapshot
 
 pytestmark = pytest.mark.anyio
@@ -82,6 +83,18 @@ def test_what_may_be_retried_is_there_and_only_reads():
         tool = TOOLS.get(name)
         assert tool is not None
         assert tool.read_only, name
+
+
+def test_the_docs_name_every_tool_where_it_belongs():
+    text = (ROOT / "docs/tools.md").read_text()
+    for family in FAMILIES:
+        row = next(line for line in text.splitlines() if line.startswith(f"| `{family}` |"))
+        _, _, reads, writes, _ = row.split("|")
+        of = [tool for tool in TOOLS if tool.family == family]
+        assert set(re.findall("`(.+?)`", reads)) == {tool.name for tool in of if tool.read_only}
+        assert set(re.findall("`(.+?)`", writes)) == {
+            tool.name for tool in of if not tool.read_only
+        }
 
 
 @pytest.mark.parametrize("tool", ALL)
