@@ -18,6 +18,7 @@ USAGE: Final = 2
 VERBS: Final[Mapping[str, str]] = {
     "serve": "be the daemon, until it is ended",
     "run": "do one task, and end as honestly as it did",
+    "tools": "list the tools, and plug more of them in or out",
     "failures": "classify a corpus of failed tool calls, and show what is unclassified",
 }
 

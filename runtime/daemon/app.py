@@ -25,6 +25,7 @@ from runtime.daemon.bodies import (
     number_of,
 )
 from runtime.daemon.parts import Parts
+from runtime.daemon.plugging import Plugging
 from runtime.daemon.stopping import Stopping
 from runtime.daemon.stream import EventStream
 from runtime.daemon.turns import Turns
@@ -181,6 +182,7 @@ def application(parts: Parts, turns: Turns, stopping: Stopping, token: str) -> A
         _route("GET", "/handoffs", api.handoffs),
         _route("POST", "/handoffs/{id}/answer", api.answer),
         _route("GET", "/tools", api.tools),
+        *Plugging(parts.plugs, api.answers).routes(),
         _route("GET", "/failures", api.failures),
         _route("POST", "/stop", api.stop),
     ]

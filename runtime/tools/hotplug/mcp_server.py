@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 FIRST: Final = 0.5
 MOST: Final = 60.0
 #: Seconds that a server may take to come up and say what it has.
-PATIENCE: Final = 30.0
+PATIENCE: Final = 20.0
 #: Tools of one server.
 TOOLS: Final = 512
 _ACKNOWLEDGED: Final = 5.0  # seconds that a subscription may take

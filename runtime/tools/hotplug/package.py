@@ -22,7 +22,7 @@ from runtime.tools.hotplug.source import Listed, Troubled
 from runtime.tools.hotplug.specs import BadPlug, PackageSpec
 
 _HOST: Final = ("-P", "-m", "runtime.tools.hotplug.host")
-_LISTING: Final = 30.0  # seconds
+_LISTING: Final = 20.0  # seconds
 _ROOM: Final = 1 << 20  # bytes of an answer beside the tool's own output
 _SHARE: Final = 0.98  # of a call's time: the wrapper's deadline is a moment later
 

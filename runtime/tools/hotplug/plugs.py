@@ -161,7 +161,13 @@ class Plugs:
     def list(self) -> list[dict[str, Any]]:
         """All of them: name, kind, state and why, tools, what has changed, what is unfit."""
         broken = [
-            {"name": each.name, "kind": each.kind, "state": "down", "why": each.problem}
+            {
+                "name": each.name,
+                "kind": each.kind,
+                "state": "down",
+                "why": each.problem,
+                "tools": [],
+            }
             for each in self._broken.values()
         ]
         return [plugged.report() for plugged in self._plugs.values()] + broken
