@@ -138,6 +138,8 @@ class Hooks:
 
     def _left_out(self) -> Iterator[str]:
         """What of the session was not done, in lines."""
+        if self._mounted.unclear:
+            yield "the session is not passed: what these files mount cannot be told, so mend or move them"
         yield from self._mounted.unclear
         if self._mounted.left:
             yield f"left alone, since a case mounts them: {self._mounted.left} files with tests"

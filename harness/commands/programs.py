@@ -84,9 +84,17 @@ def _wrong(program: _Program, case: Case) -> tuple[str, str] | None:
     if place is None:
         return f"the program {quoted(name)} is in {where}", _nearest(program, case)
     if not _executable(PurePosixPath(place), case):
-        hint = 'begin it with #!, or give it mode: "0755"'
+        hint = _make_executable(PurePosixPath(place), case)
         return f"the program {quoted(name)} is not executable", hint
     return None
+
+
+def _make_executable(place: PurePosixPath, case: Case) -> str:
+    """What to do to a program that is there and may not be run."""
+    for source, target in case.workspace.mounts.items():
+        if place.is_relative_to(target):
+            return f"chmod +x {source / place.relative_to(target)}"
+    return 'begin it with #!, or give it mode: "0755"'
 
 
 def _made_earlier(case: Case) -> bool:

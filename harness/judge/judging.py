@@ -195,17 +195,23 @@ def judge_trial(facts: Facts) -> TrialVerdict:
         stimulus=tuple(stimulus),
         attestable=verdict is Verdict.PASSED and facts.kind is not Kind.SABOTAGE,
         about=grounds[0].where if grounds else None,
-        notes=tuple(_notes(facts)),
+        notes=tuple(_notes(facts, grounds)),
     )
 
 
-def _notes(facts: Facts) -> Iterator[str]:
-    """Faults that hit, and less often than was asked for."""
+def _notes(facts: Facts, grounds: Sequence[_Ground]) -> Iterator[str]:
+    """Faults that hit, and less often than was asked for; requests that the script had no turn for."""
     asked = {fault.id: fault.times for fault in facts.declared}
     for fault in facts.faults:
         times = asked.get(fault.id)
         if fault.landed and times is not None and fault.count < times:
             yield f"the fault {fault.id} hit {fault.count} of {times}"
+    if facts.beyond and not grounds:
+        yield _run_out(facts)
+
+
+def _run_out(facts: Facts) -> str:
+    return f"the script had run out: {plural(facts.beyond, 'request')} came beyond it"
 
 
 def _withheld(looked: Looked, facts: Facts, obstacle: Reason | None) -> str | None:
@@ -331,6 +337,6 @@ def _sentence(grounds: Sequence[_Ground], facts: Facts) -> str:
     sentence = " ".join(grounds[0].sentence.split())
     sentence += f" (and {more} more)" if more else ""
     if facts.beyond:
-        sentence += f"; the script had run out: {plural(facts.beyond, 'request')} came beyond it"
+        sentence += f"; {_run_out(facts)}"
     missed = grounds[0].reason in _MISSED
     return f"{sentence}; {facts.aside}" if missed and facts.aside else sentence

@@ -7,13 +7,15 @@ from pathlib import Path
 import pytest
 
 from harness.case.load import load_case
-from harness.case.model import Case
+from harness.case.model import Case, Expectation
 from harness.evidence.model import FaultRecord, ModelRecord
 from harness.judge.facts import facts_of
-from harness.judge.judging import Kind, TrialVerdict, judge_trial
+from harness.judge.judging import Facts, Kind, Looked, TrialVerdict, judge_trial
+from harness.oracles.base import held
 from harness.plan import Selection, plan
 from sandboxes.base import Probe
 from tests.unit.oracles.making import ran
+from verifiers.verdicts import Verdict
 
 TEXT = """\
 case: x
@@ -84,3 +86,12 @@ def test_a_capability_is_missed_at_the_fault_that_asks_for_it(tmp_path: Path):
     asked = lines["oom"]
     assert asked is not None
     assert asked.line == 4
+
+
+def test_requests_beyond_the_script_are_told_of_a_trial_that_passed_too():
+    looked = Looked(Expectation("x", "file", {}), held("there", "there"))
+
+    found = judge_trial(Facts(expectations=[looked], beyond=3))
+
+    assert found.verdict is Verdict.PASSED
+    assert found.notes == ("the script had run out: 3 requests came beyond it",)
