@@ -61,7 +61,7 @@ async def test_what_is_sent_is_read(tmp_path: Path):
     "start",
     [
         "sleep 300 & echo $!",
-        "setsid sleep 300 & sleep 0.2; pgrep -n -x sleep",
+        "setsid sh -c 'echo $$; exec sleep 300' & sleep 0.2",
         "(setsid sh -c 'echo $$; exec sleep 300' &)",
         "trap '' TERM HUP; sleep 300 & echo $!",
     ],
