@@ -52,7 +52,7 @@ class ModelSettings(_Part):
     """
 
     protocol: Literal["anthropic", "openai-chat", "openai-responses"] = "anthropic"
-    name: str = "claude-sonnet-4-5"
+    name: str = "claude-sonnet-5"
     base_url: str | None = None
     api_key: str | None = None
     native: bool = False
@@ -63,7 +63,11 @@ class ModelSettings(_Part):
 
 
 class ListenSettings(_Part):
-    """Where the daemon listens: on its socket, or on a port of the loopback as well."""
+    """Where the daemon listens beside its socket.
+
+    Attributes:
+        port: of the loopback; 0 is a free one; none if absent.
+    """
 
     port: int | None = Field(default=None, ge=0, le=65535)
 

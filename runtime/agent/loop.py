@@ -113,7 +113,8 @@ class Agent:
             said = await self._conversations.said(conversation.id)
             reply = await self._ask(conversation, model, said)
             if ended := _ended(reply):
-                await self._conversations.add(conversation.id, Said("assistant", reply.text))
+                if reply.text.strip():
+                    await self._conversations.add(conversation.id, Said("assistant", reply.text))
                 return ended
             taken = frozenset(call.id for entry in said for call in entry.calls)
             calls = distinct(reply.calls, taken)

@@ -9,7 +9,7 @@ import anthropic
 
 from runtime.model.base import Hear, ModelError, Offer, Reply, Said, Stop, Usage
 from runtime.model.errors import raised
-from runtime.model.reading import Pieces, Text
+from runtime.model.reading import NOTHING, Pieces, Text, named
 from runtime.settings import ModelSettings
 
 _STOPS: Final[dict[str, Stop]] = {
@@ -45,12 +45,13 @@ class Anthropic:
             "tools": [_tool(offer) for offer in tools],
         }
         reading = _Reading(hear)
-        with raised(anthropic):
+        with raised(anthropic) as progress:
             stream = await self._client.messages.create(**request, stream=True)
+            progress.begun = True
             async with stream:
                 async for event in stream:
                     await reading.take(event)
-        return reading.reply()
+            return reading.reply()
 
     async def close(self) -> None:
         """Give its connections back."""
@@ -91,7 +92,7 @@ class _Reading:
             self._text.add(delta.text)
             await self._hear(delta.text)
         elif delta.type == "input_json_delta" and event.index in self._calls:
-            self._calls[event.index].written.append(delta.partial_json)
+            self._calls[event.index].add(delta.partial_json)
 
     def _count(self, usage: Any) -> None:
         self._input = getattr(usage, "input_tokens", None) or self._input
@@ -126,13 +127,13 @@ def _blocks(said: Said) -> list[dict[str, Any]]:
     match said.role:
         case "tool":
             answer = {"type": "tool_result", "tool_use_id": said.call, "is_error": said.failed}
-            return [{**answer, "content": said.text or "(nothing)"}]
+            return [{**answer, "content": said.text or NOTHING}]
         case "assistant":
             calls = [
                 {
                     "type": "tool_use",
                     "id": call.id,
-                    "name": call.name,
+                    "name": named(call.name),
                     "input": call.arguments or {},
                 }
                 for call in said.calls

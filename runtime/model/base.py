@@ -12,7 +12,9 @@ from runtime.errors import AgentdError
 Hear: TypeAlias = Callable[[str], Awaitable[None]]
 Stop: TypeAlias = Literal["end", "calls", "length", "refusal", "other"]
 #: Characters of a single reply; what is longer is ended here, for no one reads it.
-LONGEST: Final = 1 << 20
+LONGEST: Final = 1 << 18
+#: Calls in a single reply.
+MOST_CALLS: Final = 100
 
 
 class ModelError(AgentdError):

@@ -10,7 +10,7 @@ import openai
 
 from runtime.model.base import Hear, ModelError, Offer, Reply, Said, Stop, Usage
 from runtime.model.errors import raised
-from runtime.model.reading import Pieces, Text
+from runtime.model.reading import NOTHING, Pieces, Text, lines, message_of, named
 from runtime.settings import ModelSettings
 
 _STOPS: Final[dict[str, Stop]] = {
@@ -47,12 +47,14 @@ class OpenAIChat:
         if tools:
             request["tools"] = [_tool(offer) for offer in tools]
         reading = _Reading(hear)
-        with raised(openai):
-            stream = await self._client.chat.completions.create(**request, stream=True)
-            async with stream:
-                async for chunk in stream:
-                    await reading.take(chunk)
-        return reading.reply()
+        # Line by line, for the SDK's own reading does not tell whether the terminator came.
+        create = self._client.chat.completions.with_streaming_response.create
+        with raised(openai) as progress:
+            async with create(**request, stream=True) as response:
+                progress.begun = True
+                async for line in lines(response.iter_bytes()):
+                    await reading.take(line)
+            return reading.reply()
 
     async def close(self) -> None:
         """Give its connections back."""
@@ -67,37 +69,50 @@ class _Reading:
         self._text = Text()
         self._calls: dict[int, Pieces] = {}
         self._stop: Stop | None = None
+        self._refused = False
+        self._ended = False
         self._usage = Usage()
 
-    async def take(self, chunk: Any) -> None:
-        if chunk.usage:
-            tokens = chunk.usage
-            self._usage = Usage(tokens.prompt_tokens or 0, tokens.completion_tokens or 0)
-        for choice in chunk.choices or ():
-            if choice.index:
+    async def take(self, line: str) -> None:
+        name, _, written = line.partition(":")
+        if name != "data" or self._ended:
+            return
+        if written.strip() == "[DONE]":
+            self._ended = True
+            return
+        chunk = json.loads(written)
+        if error := chunk.get("error"):
+            raise ModelError("broken", f"the model broke off: {message_of(error)}")
+        if tokens := chunk.get("usage"):
+            counts = (tokens.get("prompt_tokens") or 0, tokens.get("completion_tokens") or 0)
+            self._usage = Usage(*counts)
+        for choice in chunk.get("choices") or ():
+            if choice.get("index"):
                 continue
-            await self._delta(choice.delta)
-            if choice.finish_reason:
-                self._stop = _STOPS.get(choice.finish_reason, "other")
+            await self._delta(choice.get("delta") or {})
+            if why := choice.get("finish_reason"):
+                self._stop = _STOPS.get(why, "other")
 
-    async def _delta(self, delta: Any) -> None:
-        if delta.refusal:
-            self._text.add(delta.refusal)
-        if delta.content:
-            self._text.add(delta.content)
-            await self._hear(delta.content)
-        for piece in delta.tool_calls or ():
-            call = self._calls.setdefault(piece.index, Pieces())
-            call.id = piece.id or call.id
-            if piece.function:
-                call.name = piece.function.name or call.name
-                call.written.append(piece.function.arguments or "")
+    async def _delta(self, delta: dict[str, Any]) -> None:
+        if refusal := delta.get("refusal"):
+            self._refused = True
+            self._text.add(refusal)
+        if content := delta.get("content"):
+            self._text.add(content)
+            await self._hear(content)
+        for piece in delta.get("tool_calls") or ():
+            call = self._calls.setdefault(piece.get("index", len(self._calls)), Pieces())
+            call.id = piece.get("id") or call.id
+            if function := piece.get("function"):
+                call.name = function.get("name") or call.name
+                call.add(function.get("arguments") or "")
 
     def reply(self) -> Reply:
-        if self._stop is None:
+        if self._stop is None or not self._ended:
             raise ModelError("incomplete", "the model's answer ended before its end")
+        stop = "refusal" if self._refused else self._stop
         calls = tuple(pieces.asked() for _, pieces in sorted(self._calls.items()))
-        return Reply(str(self._text), calls, self._stop, self._usage)
+        return Reply(str(self._text), calls, stop, self._usage)
 
 
 def _tool(offer: Offer) -> dict[str, Any]:
@@ -106,19 +121,25 @@ def _tool(offer: Offer) -> dict[str, Any]:
 
 
 def _messages(system: str, conversation: Sequence[Said]) -> list[dict[str, Any]]:
-    return [{"role": "system", "content": system}, *(_message(said) for said in conversation)]
+    return [
+        {"role": "system", "content": system},
+        *(_message(said) for said in conversation if said.text or said.calls),
+    ]
 
 
 def _message(said: Said) -> dict[str, Any]:
     if said.role == "tool":
-        return {"role": "tool", "tool_call_id": said.call, "content": said.text}
+        return {"role": "tool", "tool_call_id": said.call, "content": said.text or NOTHING}
     message: dict[str, Any] = {"role": said.role, "content": said.text}
     if said.calls:
         message["tool_calls"] = [
             {
                 "id": call.id,
                 "type": "function",
-                "function": {"name": call.name, "arguments": json.dumps(call.arguments or {})},
+                "function": {
+                    "name": named(call.name),
+                    "arguments": json.dumps(call.arguments or {}),
+                },
             }
             for call in said.calls
         ]

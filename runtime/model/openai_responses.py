@@ -10,7 +10,7 @@ import openai
 
 from runtime.model.base import Asked, Hear, ModelError, Offer, Reply, Said, Stop, Usage
 from runtime.model.errors import raised
-from runtime.model.reading import Text, arguments_of, sound
+from runtime.model.reading import NOTHING, Pieces, Text, message_of, named
 from runtime.settings import ModelSettings
 
 _ENDED: Final = frozenset({"response.completed", "response.incomplete"})
@@ -42,12 +42,13 @@ class OpenAIResponses:
             "store": False,
         }
         reading = _Reading(hear)
-        with raised(openai):
+        with raised(openai) as progress:
             stream = await self._client.responses.create(**request, stream=True)
+            progress.begun = True
             async with stream:
                 async for event in stream:
                     await reading.take(event)
-        return reading.reply()
+            return reading.reply()
 
     async def close(self) -> None:
         """Give its connections back."""
@@ -73,14 +74,15 @@ class _Reading:
             self._text.add(event.delta)
         elif event.type == "response.output_item.done" and event.item.type == "function_call":
             item = event.item
-            arguments, problem = arguments_of(item.arguments or "")
-            self._calls.append(Asked(item.call_id or "", sound(item.name), arguments, problem))
+            call = Pieces(item.call_id or "", item.name or "")
+            call.add(item.arguments or "")
+            self._calls.append(call.asked())
         elif event.type in _ENDED:
             self._ended = event.response
         elif event.type in _FAILED:
             failed = getattr(event, "response", None)
             why = getattr(failed, "error", None) or event
-            raise ModelError("broken", f"the model broke off: {getattr(why, 'message', why)}")
+            raise ModelError("broken", f"the model broke off: {message_of(why)}")
 
     def reply(self) -> Reply:
         if self._ended is None:
@@ -110,7 +112,7 @@ def _tool(offer: Offer) -> dict[str, Any]:
 
 def _items(said: Said) -> Iterator[dict[str, Any]]:
     if said.role == "tool":
-        yield {"type": "function_call_output", "call_id": said.call, "output": said.text}
+        yield {"type": "function_call_output", "call_id": said.call, "output": said.text or NOTHING}
         return
     if said.text.strip():
         yield {"role": said.role, "content": said.text}
@@ -118,6 +120,6 @@ def _items(said: Said) -> Iterator[dict[str, Any]]:
         yield {
             "type": "function_call",
             "call_id": call.id,
-            "name": call.name,
+            "name": named(call.name),
             "arguments": json.dumps(call.arguments or {}),
         }

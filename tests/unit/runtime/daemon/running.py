@@ -97,10 +97,12 @@ async def running(
     workspace.mkdir(exist_ok=True)
     written = {"workspace": str(workspace), **(settings or {})}
     (home / "settings.yaml").write_text(json.dumps(written))
-    environment = {"AGENTD_HOME": str(home), "ANTHROPIC_API_KEY": KEY, "PATH": "/usr/bin:/bin"}
+    keys = dict.fromkeys(("ANTHROPIC_API_KEY", "OPENAI_API_KEY"), KEY)
+    environment = {"AGENTD_HOME": str(home), "PATH": "/usr/bin:/bin", **keys}
     async with assembled(environment, clock, known={"agentd-token": TOKEN}) as whole:
         model = Model(list(answers))
-        parts = dataclasses.replace(whole, models=model)  # type: ignore[arg-type]
+        # Without answers of its own, it asks the model that the settings name.
+        parts = dataclasses.replace(whole, models=model) if answers else whole  # type: ignore[arg-type]
         change(parts)
         async with anyio.create_task_group() as group:
             stopping = Stopping()
