@@ -25,21 +25,24 @@ class Server:
 
     @classmethod
     @contextlib.contextmanager
-    def started(cls, folder: Path) -> Iterator[Server]:
-        """One with fresh data below a folder, ended and awaited afterwards."""
+    def started(cls) -> Iterator[Server]:
+        """One with fresh data, ended and awaited afterwards."""
         programs = _newest()
         assert programs
-        data = folder / "data"
-        with tempfile.TemporaryDirectory(prefix="pg") as place:  # a socket's path has to be short
-            socket = Path(place)
-            for path in (folder, socket, *folder.parents[:3]):
-                _open_for_server(path)
+        # Not below pytest's folders, to which every other session closes the way again; and a
+        # socket's path has to be short.
+        with tempfile.TemporaryDirectory(prefix="pg") as place:
+            folder = Path(place)
+            data = folder / "data"
+            if os.geteuid() == 0:
+                user = pwd.getpwnam(_USER)
+                os.chown(folder, user.pw_uid, user.pw_gid)
             _run([programs / "initdb", "-D", data, "-U", _USER, "-A", "trust", "-N", "-E", "UTF8"])
-            said = f"-c listen_addresses= -k {socket} -c fsync=off -c max_connections=50"
+            said = f"-c listen_addresses= -k {folder} -c fsync=off -c max_connections=50"
             control = [programs / "pg_ctl", "-D", data, "-w", "-s", "-l", folder / "log"]
             _run([*control, "-o", said, "start"])
             try:
-                yield cls(programs, socket)
+                yield cls(programs, folder)
             finally:
                 _run([*control, "-m", "immediate", "stop"])
 
@@ -59,16 +62,6 @@ def missing() -> str | None:
 def _newest() -> Path | None:
     found = sorted(_PROGRAMS.glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
     return found[-1].parent if found else None
-
-
-def _open_for_server(path: Path) -> None:
-    if os.geteuid() == 0 and path.owner() == "root":
-        owned = path.name.startswith(("pg", "postgres"))
-        user = pwd.getpwnam(_USER)
-        if owned:
-            os.chown(path, user.pw_uid, user.pw_gid)
-        else:
-            path.chmod(path.stat().st_mode | 0o011)
 
 
 def _run(argv: Sequence[object]) -> None:

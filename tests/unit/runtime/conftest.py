@@ -17,11 +17,11 @@ WANTED = "SHAKEOUT_TEST_POSTGRES"
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def postgres() -> Iterator[Server]:
     if why := missing():
         assert not os.environ.get(WANTED), why
         pytest.skip(why)
-    with Server.started(tmp_path_factory.mktemp("postgres")) as server:
+    with Server.started() as server:
         yield server
 
 
