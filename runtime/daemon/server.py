@@ -141,6 +141,7 @@ def _listening(family: socket.AddressFamily, address: str | tuple[str, int]) -> 
         if family == socket.AF_INET:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(address)
+        made.listen()  # who finds the socket is not turned away
     except OSError as error:
         made.close()
         where = address if isinstance(address, str) else f"{address[0]}:{address[1]}"
