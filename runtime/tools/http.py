@@ -73,8 +73,17 @@ async def asked(request: Request) -> AsyncIterator[httpx2.Response]:
         ):
             yield response
     except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, UnicodeError) as error:
-        said = f"{request.method} {request.url}: {type(error).__name__}: {error}"
+        said = f"{request.method} {request.url}: {type(error).__name__}: {_words(error)}"
         raise NoAnswer(refused(said, UNREACHABLE, url=request.url)) from None
+
+
+def _words(error: BaseException | None) -> str:
+    """An error's own words, or those of what it came of: that of a reset connection has none."""
+    while error is not None:
+        if words := str(error):
+            return words
+        error = error.__cause__ or error.__context__
+    return "no reason is known"
 
 
 def _unusable(url: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
+import struct
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -100,6 +102,25 @@ async def test_nobody_who_answers_is_a_network_failure(call: Call):
 
     assert result.exit_code == 7
     assert result.data["url"] == url
+    failure = Failure("http_get", result.exit_code, result.output, result.error)
+    assert classify(failure).cls is FailureClass.NETWORK
+
+
+async def test_a_connection_that_is_reset_says_so(call: Call):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def reset() -> None:
+            connection, _ = server.accept()
+            connection.recv(1)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            connection.close()
+
+        thread = threading.Thread(target=reset)
+        thread.start()
+        result = await call("http_get", url=f"http://127.0.0.1:{server.getsockname()[1]}/")
+        thread.join()
+
+    assert "reset" in result.error
     failure = Failure("http_get", result.exit_code, result.output, result.error)
     assert classify(failure).cls is FailureClass.NETWORK
 
