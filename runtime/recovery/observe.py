@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from sqlalchemy import Connection, insert
 
 from runtime.clock import Clock, micros
-from runtime.recovery.classes import Classified, Failure
+from runtime.recovery.classes import Classified, Failure, FailureClass, Span
 from runtime.recovery.classify import classify
 from runtime.store.tables import FAILURES
 from runtime.tools.base import Tool, ToolCall, ToolResult
@@ -57,15 +57,22 @@ class Failed:
 
 def observe(call: ToolCall, tool: Tool, result: ToolResult) -> Failed:
     """Classify what a failed call gave."""
-    said = Failure(tool.name, result.exit_code, result.output, result.error)
-    return Failed(call, tool, result, classify(said))
+    return Failed(call, tool, result, _classified(tool, result))
 
 
 def again(failed: Failed, result: ToolResult) -> Failed:
     """The same failure, as its next attempt showed it."""
-    said = Failure(failed.tool.name, result.exit_code, result.output, result.error)
-    number = failed.number + 1
-    return Failed(failed.call, failed.tool, result, classify(said), number, failed.id)
+    classified = _classified(failed.tool, result)
+    return Failed(failed.call, failed.tool, result, classified, failed.number + 1, failed.id)
+
+
+def _classified(tool: Tool, result: ToolResult) -> Classified:
+    """What a failure is taken for; of a call that no tool was given, that is known."""
+    if "bad_arguments" in result.data:
+        said = result.error
+        span = Span("error", 0, len(said), said)
+        return Classified(FailureClass.BAD_ARGUMENTS, span, "call.bad-arguments")
+    return classify(Failure(tool.name, result.exit_code, result.output, result.error))
 
 
 def record(

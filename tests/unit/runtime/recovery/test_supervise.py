@@ -382,3 +382,25 @@ async def test_silence_is_a_no_and_recorded_as_silence(bench: Made):
     assert await made.supervisor.handoffs.answer(row["id"], "approve") is None
     assert made.rows(HANDOFFS)[0]["state"] == "silent"
     assert len(await made.supervisor.handoffs.open_in("c1")) == 1
+
+
+async def test_arguments_of_another_type_are_put_right_by_the_one_change_allowed(bench: Made):
+    made = bench()
+    schema = {"type": "object", "properties": {"lines": {"type": "integer"}}}
+
+    result = await made.call(OK, arguments={"lines": "2"}, schema=schema)
+
+    assert result.ok
+    assert made.calls == [{"lines": 2}]
+    assert [row["class"] for row in made.rows(FAILURES)] == ["bad_arguments"]
+
+
+async def test_arguments_that_cannot_be_put_right_go_to_a_person(bench: Made):
+    made = bench()
+    schema = {"type": "object", "properties": {"lines": {"type": "integer"}}}
+
+    result = await made.call(OK, arguments={"lines": "two"}, schema=schema)
+
+    assert "lines: 'two' is not of type 'integer'" in result.error
+    assert made.calls == []
+    assert len(made.rows(HANDOFFS)) == 1
