@@ -88,6 +88,8 @@ class RecoverySettings(_Part):
         answer_within: seconds after which silence is a no.
         in_chats: act in chats too, and not in projects alone.
         aliases: paths in the workspace that may be meant by other ones.
+        kill_switch: what stops acting by being there, below the workspace where it is relative; in
+            the daemon's folder if absent.
         protected: globs of paths that are not written while a failure waits for a person, beside
             those of git, keys and databases.
     """
@@ -103,6 +105,7 @@ class RecoverySettings(_Part):
     answer_within: float = Field(default=86_400, gt=0)
     in_chats: bool = False
     aliases: Mapping[str, str] = Field(default_factory=dict)
+    kill_switch: Path | None = None
     protected: tuple[str, ...] = ()
 
     @field_validator("zone")

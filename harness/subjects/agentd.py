@@ -65,6 +65,10 @@ _SETTINGS: Final[Mapping[str, Mapping[str, Schema]]] = {
             "additionalProperties": {"type": "string"},
             "description": "path in the workspace to the one that may be meant by it",
         },
+        "kill_switch": {
+            "type": "string",
+            "description": "what stops acting by being there; in its own folder if absent",
+        },
         "protected": {
             **_TEXTS,
             "description": "globs of paths that nothing writes while a person is asked",
@@ -98,7 +102,13 @@ _SCHEMA: Final[Schema] = {
     "type": "object",
     "additionalProperties": False,
     "properties": {
-        name: schema for part in _SETTINGS.values() for name, schema in sorted(part.items())
+        "via": {
+            "type": "array",
+            "items": {"type": "string"},
+            "default": [],
+            "description": "a program that is started with the command behind it, as env starts one",
+        },
+        **{name: schema for part in _SETTINGS.values() for name, schema in part.items()},
     },
 }
 
@@ -119,11 +129,11 @@ class Agentd:
         return _SHOWN.identify(self.name)
 
     def launch(self, ref: SubjectRef, case: Case) -> Launch:
-        """``agentd run TASK``, its settings in its own folder of the home."""
+        """``VIA agentd run TASK``, its settings in its own folder of the home."""
         program, mounts = interpreter()
         settings = yaml.safe_dump(_settings(ref.params), sort_keys=False).encode()
         return Launch(
-            [program, "-m", "runtime", "run", case.task],
+            [*ref.params.get("via", ()), program, "-m", "runtime", "run", case.task],
             {"PYTHONPATH": _SHOWN.inside, "PYTHONDONTWRITEBYTECODE": "1"},
             home=[Planted(f"{_FOLDER}/settings.yaml", content=settings)],
             mounts=[*mounts, *_SHOWN.mounts()],

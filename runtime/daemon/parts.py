@@ -125,9 +125,10 @@ def _put_together(
     events = Events(store, clock, screen.value)
     conversations = Conversations(store, clock, screen.value)
     registry = Registry(core_tools())
-    recovery, switch = settings.recovery, places.kill_switch
-    supervisor = Supervisor(store, clock, events, recovery, screen.value, switch)
     workspace = settings.workspace or Path.cwd()
+    recovery = settings.recovery
+    switch = workspace / (recovery.kill_switch or places.kill_switch)
+    supervisor = Supervisor(store, clock, events, recovery, screen.value, switch)
     tools, background = for_tools(environment), Background()
     context = Context(workspace, clock, settings, tools, background=background)
     agent = Agent(conversations, events, supervisor, registry, context, pieces)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -30,6 +32,7 @@ PARAMS = {
     "answer_within": 60,
     "in_chats": True,
     "aliases": {"readme": "README.md"},
+    "kill_switch": "ops/OFF",
     "protected": ["deploy/**"],
     "protocol": "openai-responses",
     "native": True,
@@ -55,13 +58,32 @@ def test_every_parameter_arrives_in_the_settings(tmp_path: Path) -> None:
     parts = (settings.recovery, settings.model, settings.tools)
     for name, said in PARAMS.items():
         (found,) = (getattr(part, name) for part in parts if name in type(part).model_fields)
-        shown = found if not isinstance(found, tuple | frozenset) else list(found)
-        assert shown == said or {k: v and float(v) for k, v in found.items()} == said, name
+        assert plain(found) == said, name
+
+
+def plain(value: object) -> object:
+    """A setting as a case writes it."""
+    match value:
+        case Decimal():
+            return float(value)
+        case Path():
+            return str(value)
+        case tuple() | frozenset():
+            return list(value)
+        case Mapping():
+            return {key: plain(inner) for key, inner in value.items()}
+    return value
 
 
 def test_every_parameter_is_tried_here() -> None:
-    assert set(PARAMS) == set(Agentd.schema["properties"])
+    assert {*PARAMS, "via"} == set(Agentd.schema["properties"])
     Draft202012Validator(Agentd.schema).validate(PARAMS)
+
+
+def test_another_program_may_start_it() -> None:
+    launch = Agentd().launch(SubjectRef("agentd", {"via": ["sh", "many.sh"]}), CASE)
+    assert launch.argv[:2] == ["sh", "many.sh"]
+    assert launch.argv[3:] == ["-m", "runtime", "run", "Say hello"]
 
 
 def test_nothing_said_is_nothing_switched_on(tmp_path: Path) -> None:
