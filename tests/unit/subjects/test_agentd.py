@@ -72,7 +72,8 @@ def plain(value: object) -> object:
             return list(value)
         case Mapping():
             return {key: plain(inner) for key, inner in value.items()}
-    return value
+        case _:
+            return value
 
 
 def test_every_parameter_is_tried_here() -> None:
