@@ -9,10 +9,12 @@ import pytest
 from tests.functional.agents.test_pack import TOP, shakeout
 
 FAULTS = TOP / "cases" / "faults"
-#: How many cases are run by the default tier as they are; the others' time is for the long one.
+#: The cases that the default tier runs; the long one shows the teeth of all.
 QUICK = ("c01-net-flap", "c07-must-escalate", "c12-kill-switch-mid")
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_agentd_passes_and_its_controls_too(tmp_path: Path) -> None:
     paths = [FAULTS / f"{name}.yaml" for name in QUICK]
     run = shakeout(tmp_path, "--control", "--sandbox", "bubblewrap", *paths)
@@ -20,6 +22,8 @@ def test_agentd_passes_and_its_controls_too(tmp_path: Path) -> None:
     assert run["counts"]["passed"] == 2 * len(QUICK)
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_nothing_is_passed_that_was_not_tried(tmp_path: Path) -> None:
     run = shakeout(tmp_path, "--no-inject", "--sandbox", "bubblewrap", FAULTS / f"{QUICK[0]}.yaml")
     assert (run["exit"], run["verdict"]) == (3, "unavailable")
