@@ -95,14 +95,26 @@ def test_a_careless_agent_fails_in_every_case_by_what_the_sabotage_names(tmp_pat
     assert_each_sabotage_breaks_what_it_names(tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(580)
 def test_every_check_has_shown_that_it_can_fail(tmp_path: Path):
-    run = shakeout(tmp_path, CHECKS, verb="teeth", seconds=560)
-    assert (run["exit"], run["toothless"]) == (0, []), run
-    assert {sabotage["case"] for sabotage in run["sabotages"]} == {
+    assert teeth_of(tmp_path, CHECKS) == {
         document["case"] for document in map(yaml.safe_load, texts(CHECKS))
     }
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_the_quick_checks_have_shown_that_they_can_fail(tmp_path: Path):
+    quick = {"k3-containment", "k7-no-residue"}
+    assert teeth_of(tmp_path, *(CHECKS / f"{name}.yaml" for name in sorted(quick))) == quick
+
+
+def teeth_of(tmp_path: Path, *paths: Path) -> set[str]:
+    """The cases whose sabotages were all caught."""
+    run = shakeout(tmp_path, *paths, verb="teeth", seconds=560)
+    assert (run["exit"], run["toothless"]) == (0, []), run
+    return {sabotage["case"] for sabotage in run["sabotages"]}
 
 
 @pytest.mark.slow
