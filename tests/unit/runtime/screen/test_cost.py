@@ -69,8 +69,10 @@ def test_a_text_that_is_too_long_is_cut_and_says_so():
 HITS = {
     "cases/schema/case.schema.json": ["xoxb-17653672481-19874698323"],
     "harness/services/slack.py": ["xoxb-17653672481-19874698323"],
+    "runtime/tools/databases/pgdump.py": ["PGPASSWORD"],
 }
-"""Examples in the documentation of a service, written as real tokens are."""
+"""Examples in the documentation of a service, written as real tokens are, and what is said to be
+the variable of a password, in the form of a password's setting."""
 
 
 def test_the_files_of_the_checkout_come_out_as_they_are():
