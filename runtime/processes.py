@@ -104,15 +104,17 @@ async def start(
     """
     mark = uuid.uuid4().hex
     try:
-        process = await anyio.open_process(
-            argv,
-            stdin=PIPE if reads else DEVNULL,
-            stdout=PIPE,
-            stderr=PIPE,
-            cwd=folder,
-            env={**environment, MARK: mark},
-            start_new_session=True,
-        )
+        # Cancelled halfway, asyncio would lose a process that has been started.
+        with anyio.CancelScope(shield=True):
+            process = await anyio.open_process(
+                argv,
+                stdin=PIPE if reads else DEVNULL,
+                stdout=PIPE,
+                stderr=PIPE,
+                cwd=folder,
+                env={**environment, MARK: mark},
+                start_new_session=True,
+            )
     except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
         if error.filename == str(folder):
             raise
@@ -278,16 +280,18 @@ async def lasting(
     mark = uuid.uuid4().hex
     theirs, ours = os.pipe()
     try:
-        process = await anyio.open_process(
-            [*warden, str(theirs), *argv],
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=PIPE,
-            cwd=folder,
-            env={**environment, MARK: mark},
-            start_new_session=True,
-            pass_fds=[theirs],
-        )
+        # Cancelled halfway, asyncio would lose a process that has been started.
+        with anyio.CancelScope(shield=True):
+            process = await anyio.open_process(
+                [*warden, str(theirs), *argv],
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=PIPE,
+                cwd=folder,
+                env={**environment, MARK: mark},
+                start_new_session=True,
+                pass_fds=[theirs],
+            )
         try:
             yield process
         finally:
