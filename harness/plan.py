@@ -235,7 +235,7 @@ def under(trial: Trial, number: int | None, removed: Sabotaged) -> Trial:
 def _subject_lacks(ref: SubjectRef, found: Identity | Missing) -> Iterator[Lack]:
     if isinstance(found, Missing):
         reason = Reason.TOOL_MISSING if ref.name == "command" else Reason.SUBJECT_MISSING
-        yield Lack(reason, found.reason, found.remedy)
+        yield Lack(reason, found.reason, found.remedy, ref.where)
 
 
 def needs(case: Case) -> frozenset[str]:

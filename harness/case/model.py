@@ -184,6 +184,7 @@ class Step:
         signal: of ``kill``: a number.
         at_most: of ``wait``: seconds.
         then: of ``wait`` with ``at_most``: ``terminate``, ``kill`` or ``continue``.
+        where: of ``run``: the place of its program in the case.
     """
 
     kind: str
@@ -192,15 +193,17 @@ class Step:
     signal: int = 0
     at_most: float | None = None
     then: str = "terminate"
+    where: Where | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class SubjectRef:
-    """What is tested: a registered subject, or ``command`` with an argv."""
+    """What is tested: a registered subject, or ``command`` with an argv; its place in the case."""
 
     name: str
     params: Params = field(default_factory=dict)
     argv: Sequence[str] = ()
+    where: Where | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,11 +283,12 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class Sabotage:
-    """A protection to remove, which must break exactly these expectations."""
+    """A protection to remove, which must break exactly these expectations; its place in the case."""
 
     name: str
     breaks: frozenset[str]
     params: Params = field(default_factory=dict)
+    where: Where | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,8 +178,16 @@ def read_sabotage(r: Reading, known: Collection[str]) -> tuple[Sabotage, ...]:
         if "replace_subject" in item:
             check_argv(r, (*path, "replace_subject", "command"))
         params = {key: value for key, value in item.items() if key not in {"name", "breaks"}}
-        found[name] = Sabotage(name, _breaks(r, path, known), params)
+        where = r.doc.where((*path, *_place(item)))
+        found[name] = Sabotage(name, _breaks(r, path, known), params, where)
     return tuple(found.values())
+
+
+def _place(item: Mapping[str, Any]) -> Keys:
+    """Where in a sabotage stands what it works on."""
+    if "change" in item:
+        return ("change", "path")
+    return ("replace_subject", "command", 0) if "replace_subject" in item else ("patch",)
 
 
 def _patch(r: Reading, path: Keys, item: Mapping[str, Any]) -> None:

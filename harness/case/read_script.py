@@ -120,7 +120,8 @@ def _step(r: Reading, path: Keys, item: Any) -> Step:
         return Step("start")
     if "run" in item:
         check_argv(r, (*path, "run"))
-        return Step("run", argv=tuple(item["run"]), user=item.get("as", "agent"))
+        where = r.doc.where((*path, "run", 0))
+        return Step("run", argv=tuple(item["run"]), user=item.get("as", "agent"), where=where)
     if "kill" in item:
         value = item["kill"]
         return Step("kill", signal=grammar.signal_number(str(value)))
@@ -167,9 +168,9 @@ def _subject(r: Reading, path: Keys, value: Any) -> SubjectRef:
     name, params = (value, {}) if isinstance(value, str) else next(iter(value.items()))
     if name == "command":
         check_argv(r, (*path, name))
-        return SubjectRef(name, argv=tuple(params))
+        return SubjectRef(name, argv=tuple(params), where=r.doc.where((*path, name, 0)))
     schema = r.tables.subjects[name].schema
     if isinstance(value, str):
         r.flawed(flaws(validator(schema), params, path))
     filled: Params = with_defaults(schema, params)
-    return SubjectRef(name, filled)
+    return SubjectRef(name, filled, where=r.doc.where(path))

@@ -1,8 +1,9 @@
 """``shakeout check``: say whether case files are valid, and everything that is wrong.
 
 Beyond what makes a case loadable, its programs must be there as far as that can be told without
-a sandbox, a case of the suite or of a pack must have a sabotage, and one of the suite or of
-``agents/`` that injects no fault must say what its clean control does instead.
+a sandbox, and so must the files that its sabotages change; a case of the suite or of a pack must
+have a sabotage, and one of the suite or of ``agents/`` that injects no fault must say what its
+clean control does instead.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from harness.case.load import load_cases
 from harness.case.model import Case
 from harness.commands.answers import DONE, listed, refused
 from harness.commands.programs import wrong_programs
+from harness.sabotage.sabotaged import idle
 from harness.state import cases_folder
 
 _AGENTS: Final = "agents"
@@ -80,6 +82,7 @@ def _standing(case: Case) -> str:
 def _incomplete(cases: Iterable[Case], found: Found) -> Iterator[CaseError]:
     for case in cases:
         yield from wrong_programs(case)
+        yield from _idle(case)
         in_suite = case.source.resolve() in found.of_suites
         if (in_suite or _of_pack(case)) and not case.sabotage:
             of = "the suite" if in_suite else "a pack"
@@ -89,6 +92,13 @@ def _incomplete(cases: Iterable[Case], found: Found) -> Iterator[CaseError]:
             message = "a case without faults has no script of its own for its clean control"
             hint = "write control: {script: […]} with the harmful step taken out"
             yield CaseError(case.where, message, hint)
+
+
+def _idle(case: Case) -> Iterator[CaseError]:
+    """An error at each sabotage that is known to change nothing."""
+    for sabotage in case.sabotage:
+        if known := idle(sabotage, case):
+            yield CaseError(sabotage.where or case.where, *known)
 
 
 def _of_pack(case: Case) -> bool:

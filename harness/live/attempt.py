@@ -26,6 +26,7 @@ from harness.oracles.seen import UNRECORDED
 from harness.plan import shims_clock
 from harness.sabotage.tamper import Tamper, tampering
 from harness.subjects.base import Launch
+from harness.subjects.programs import programs_at
 from sandboxes import clock
 from sandboxes.base import Listing, Sandbox
 from sandboxes.errors import SandboxError
@@ -93,7 +94,7 @@ class Attempt:
             )
             watching = meters.begin(stage, watched((*case.stimulus, *case.expect)))
             wants = self._wants(launch, watching, repositories)
-            with noted():
+            with noted(), programs_at(trial.starts.where):
                 stage.play(case.steps)
             if stage.main is None:
                 return

@@ -24,6 +24,7 @@ from harness.live.inbox import Inbox
 from harness.live.packets import PacketCounter
 from harness.live.witness import HostClock
 from harness.services.base import LiveServices
+from harness.subjects.programs import programs_at
 from sandboxes import clock
 from sandboxes.base import AGENT, WORKSPACE, Beginning, Ended, ProcessSpec, Sandbox
 from sandboxes.errors import CommandNotFound
@@ -184,7 +185,7 @@ class Stage:
         self.until(self._main_is_over, GRACE)
 
     def _run_aside(self, step: Step) -> None:
-        with self._reads_aside():  # which programs it starts is not known
+        with programs_at(step.where), self._reads_aside():  # which programs it starts is not known
             code, _ = self.run(step.argv, step.user)
         self.journal.write("ran", argv=list(step.argv), exit_code=code)
 

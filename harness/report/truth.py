@@ -91,6 +91,10 @@ failed, and nothing weigh less. A known defect covers breaks alone: other reason
 trial still weigh. Where teeth are asked for, a case without a sabotage, and a sabotage that no
 case notices, counts as failed.
 
+A program that is known not to be there, or not to be executable, does not make a case invalid: a
+run of it is unavailable (`tool-missing`). `shakeout check`, which runs nothing, ends with 2 there,
+as for any path that is absent, and says the same words at the same place.
+
 """
 
 _SABOTAGED = """

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from harness.case.model import Case, Sabotage, SubjectRef
 from harness.errors import Lack
+from harness.sabotage.changing import wrong_change
 from harness.subjects import tree
 from harness.subjects.base import Identity
 from harness.subjects.registry import SUBJECTS
@@ -17,6 +18,7 @@ from verifiers.verdicts import Reason
 REPLACE = "replace_subject"
 PATCH = "patch"
 WITH = "with"
+CHANGE = "change"
 _COMMAND = "command"
 
 
@@ -59,18 +61,31 @@ class Sabotaged:
 
 def sabotaged(sabotage: Sabotage, case: Case, owner: Case) -> Sabotaged:
     """A sabotage of ``owner``, to be tried on ``case``."""
-    folder, stand_in, problem = owner.source.parent, None, ""
+    folder, own, stand_in = owner.source.parent, case.id == owner.id, None
     if REPLACE in sabotage.params:
-        stand_in = SubjectRef(_COMMAND, argv=tuple(sabotage.params[REPLACE]["command"]))
-        if stand_in.argv == tuple(case.subjects[0].argv):
-            problem = "the subject is started with these words anyway"
+        stand_in = SubjectRef(_COMMAND, argv=_words(sabotage))
+    problem, hint = idle(sabotage, case) or ("", "")
     try:
         digest = digest_of(sabotage, case, folder, stand_in)
     except OSError as error:
-        digest, problem = "", str(error)
+        digest, problem, hint = "", str(error), ""
     what = f"the sabotage {sabotage.name} changes nothing: {problem}"
-    lacks = (Lack(Reason.SABOTAGE_NOT_APPLIED, what),) if problem else ()
-    return Sabotaged(sabotage, owner.id, folder, case.id == owner.id, stand_in, digest, lacks)
+    where = sabotage.where if own else None
+    lacks = (Lack(Reason.SABOTAGE_NOT_APPLIED, what, hint, where),) if problem else ()
+    return Sabotaged(sabotage, owner.id, folder, own, stand_in, digest, lacks)
+
+
+def idle(sabotage: Sabotage, case: Case) -> tuple[str, str] | None:
+    """Why a sabotage is known to change nothing of a case, and what to write instead."""
+    if CHANGE in sabotage.params:
+        return wrong_change(sabotage.params[CHANGE], case)
+    if REPLACE in sabotage.params and any(_words(sabotage) == ref.argv for ref in case.subjects):
+        return "the subject is started with these words anyway", "name another program"
+    return None
+
+
+def _words(sabotage: Sabotage) -> tuple[str, ...]:
+    return tuple(sabotage.params[REPLACE]["command"])
 
 
 def digest_of(sabotage: Sabotage, case: Case, folder: Path, stand_in: SubjectRef | None) -> str:
@@ -91,7 +106,7 @@ def _parts(
     if stand_in is not None:
         found = SUBJECTS[stand_in.name].identify(stand_in, case)
         if not isinstance(found, Identity):
-            raise FileNotFoundError(found.reason)
+            raise FileNotFoundError(f"{found.reason}; {found.remedy}")
         yield found.digest.encode()
 
 

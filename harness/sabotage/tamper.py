@@ -15,12 +15,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from harness.errors import Lack, SabotageNotApplied, Unavailable
 from harness.sabotage import hook
-from harness.sabotage.sabotaged import PATCH, REPLACE, WITH, Sabotaged, function_file
+from harness.sabotage.changing import inside, original, showing
+from harness.sabotage.sabotaged import CHANGE, PATCH, REPLACE, WITH, Sabotaged, function_file
 from sandboxes.base import AGENT_HOME, WORKSPACE, Kind, Mount, Planted, SandboxSpec
 from verifiers.verdicts import Reason
 
@@ -59,8 +60,8 @@ class Tamper:
         if self.what is None:
             return spec
         params = self.what.sabotage.params
-        if "change" in params:
-            return self._changed(spec, str(params["change"]["path"]), params["change"]["content"])
+        if CHANGE in params:
+            return self._changed(spec, str(params[CHANGE]["path"]), params[CHANGE]["content"])
         if PATCH in params:
             self._make_hook(self.what)
             return replace(spec, mounts=(*spec.mounts, Mount(self.folder, INSIDE)))
@@ -127,28 +128,27 @@ class Tamper:
 
     def _changed(self, spec: SandboxSpec, path: str, content: str) -> SandboxSpec:
         data = content.encode()
-        under = AGENT_HOME if path.startswith("~/") else WORKSPACE
-        inside = PurePosixPath(under, path.removeprefix("~/"))
-        mount = _mount(spec.mounts, inside)
+        place = inside(path)
+        mount = showing(spec.mounts, place)
         if mount is not None:
-            copy = self._copy(_original(mount, inside), path, data)
-            return replace(spec, mounts=(*spec.mounts, Mount(copy, str(inside))))
-        if inside.is_relative_to(WORKSPACE):
-            name = str(inside.relative_to(WORKSPACE))
+            copy = self._copy(original(mount, place), path, data)
+            return replace(spec, mounts=(*spec.mounts, Mount(copy, str(place))))
+        if place.is_relative_to(WORKSPACE):
+            name = str(place.relative_to(WORKSPACE))
             return replace(spec, workspace=_planted(spec.workspace, name, path, data))
-        if inside.is_relative_to(AGENT_HOME):
-            name = str(inside.relative_to(AGENT_HOME))
+        if place.is_relative_to(AGENT_HOME):
+            name = str(place.relative_to(AGENT_HOME))
             return replace(spec, home=_planted(spec.home, name, path, data))
         raise SabotageNotApplied(f"{path} is in no mount, not in the workspace, and not planted")
 
-    def _copy(self, original: Path, path: str, data: bytes) -> Path:
-        if not original.is_file() or original.is_symlink():
+    def _copy(self, file: Path, path: str, data: bytes) -> Path:
+        if not file.is_file() or file.is_symlink():
             raise SabotageNotApplied(f"there is no file {path} to change")
-        if original.read_bytes() == data:
+        if file.read_bytes() == data:
             raise SabotageNotApplied(f"{path} had that content before")
         copy = self.folder / "changed"
         copy.write_bytes(data)
-        copy.chmod(0o644 | (original.stat().st_mode & 0o111))
+        copy.chmod(0o644 | (file.stat().st_mode & 0o111))
         return copy
 
     # -- the hook
@@ -204,16 +204,6 @@ def _planted(files: Sequence[Planted], name: str, path: str, data: bytes) -> tup
     if old.content == data:
         raise SabotageNotApplied(f"{path} had that content before")
     return tuple(replace(file, content=data) if file is old else file for file in files)
-
-
-def _mount(mounts: Sequence[Mount], inside: PurePosixPath) -> Mount | None:
-    """The mount that shows a path: the innermost one."""
-    fitting = [mount for mount in mounts if inside.is_relative_to(mount.target)]
-    return max(fitting, key=lambda mount: len(mount.target), default=None)
-
-
-def _original(mount: Mount, inside: PurePosixPath) -> Path:
-    return mount.source / inside.relative_to(mount.target)
 
 
 def _read(pipe: int) -> Iterator[Mapping[str, Any]]:
