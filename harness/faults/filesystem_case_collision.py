@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from harness.case.model import Params
 from harness.faults.base import Landing, Layer, Place
 from harness.faults.met import ATTEMPTS, Barred, Met
-from harness.faults.paths import inside, locate
+from harness.faults.paths import inside, present
 from harness.faults.schemas import params, path_inside, text
 from sandboxes.base import Act, Depth, Root
 from sandboxes.errors import SandboxError
@@ -64,7 +64,7 @@ class CaseCollision:
 
     def inject(self, params: Params, place: Place) -> _Collision:
         """Make the second name."""
-        root, path = locate(params["path"])
+        root, path = present(place, params["path"])
         other = params.get("other") or other_case(posixpath.basename(path))
         place.sandbox.alias(root, path, other)
         there = posixpath.join(posixpath.dirname(inside(params["path"])), other)

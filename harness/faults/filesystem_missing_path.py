@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from harness.case.model import Params
 from harness.faults.base import Landing, Layer, Place
 from harness.faults.met import ATTEMPTS, Met
-from harness.faults.paths import inside, locate
+from harness.faults.paths import inside, present
 from harness.faults.schemas import params, path_inside
 from sandboxes.base import Root
 
@@ -40,6 +40,6 @@ class MissingPath:
 
     def inject(self, params: Params, place: Place) -> _Missing:
         """Take it away."""
-        root, path = locate(params["path"])
+        root, path = present(place, params["path"])
         place.sandbox.take(root, path)
         return _Missing(root, path, Met.begin(place, inside(params["path"])))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from harness.case.model import Params
 from harness.faults.base import Landing, Layer, Place
 from harness.faults.met import ATTEMPTS, BY_NAME, Barred, Met, expect
-from harness.faults.paths import inside, locate
+from harness.faults.paths import inside, present
 from harness.faults.schemas import params, path_inside, text
 from sandboxes.base import ROOT, Act, Depth, Kind, Root
 
@@ -55,7 +55,7 @@ class Permission:
 
     def inject(self, params: Params, place: Place) -> _Taken:
         """Take the right away, and have a canary ask for it."""
-        root, path = locate(params["path"])
+        root, path = present(place, params["path"])
         there, mode = inside(params["path"]), int(params["mode"], 8)
         was = place.sandbox.change(root, path, mode, ROOT)
         refused = next(test for bit, test, _ in _BITS if not mode & bit)

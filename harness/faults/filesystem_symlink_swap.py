@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from harness.case.model import Params
 from harness.faults.base import Landing, Layer, Place
 from harness.faults.met import ATTEMPTS
-from harness.faults.paths import inside, locate
+from harness.faults.paths import inside, present
 from harness.faults.ruled import Ruled
 from harness.faults.schemas import params, path_inside, text
 from sandboxes.rules import After, Swap
@@ -41,7 +41,7 @@ class SymlinkSwap:
 
     def inject(self, params: Params, place: Place) -> Ruled:
         """Wait for the look."""
-        root, path = locate(params["path"])
+        root, path = present(place, params["path"])
         to = params["to"] if params["to"].startswith("/") else inside(params["to"])
 
         def prove(met: Mapping[str, int], _: Place) -> Landing:

@@ -23,7 +23,8 @@ def found(place: Place, program: str) -> Sequence[str]:
     """
     places = place.sandbox.programs(program, place.next.env.get("PATH", ""))
     if not places:
-        raise SandboxError(f"there is no program {program!r} inside, nor was there one")
+        what = f"there is no program {program!r} inside, nor was there one"
+        raise SandboxError(f"{what}; name one of the subject's PATH")
     return places
 
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from harness.case.model import Params
 from harness.faults.base import Landing, Layer, Place
 from harness.faults.met import ATTEMPTS, LOCKS, Barred, Met, together
-from harness.faults.paths import inside, locate
+from harness.faults.paths import inside, present
 from harness.faults.schemas import params, path_inside, text
 from sandboxes.base import Act, Depth, Lock
-from sandboxes.errors import SandboxError
 
 _WANTED: Barred = {Depth.ON: (Act.LOCK, Act.WRITE), Depth.IN: (), Depth.BELOW: ()}
 
@@ -61,9 +60,7 @@ class LockedDatabase:
 
     def inject(self, params: Params, place: Place) -> _Held:
         """Take the lock."""
-        root, path = locate(params["path"])
-        if not place.sandbox.exists(root, path):
-            raise SandboxError(f"there is no {params['path']!r} to lock")
+        root, path = present(place, params["path"])
         lock = _KINDS.get(params["kind"])
         if lock is None:
             lock = _WRITER if place.sandbox.exists(root, path + _WAL) else _EXCLUSIVE

@@ -10,7 +10,7 @@ from harness.case.triggers import trigger
 from harness.faults.base import Layer, Place
 from harness.faults.left_behind import READ, LeftBehind, leave, still
 from harness.faults.met import ATTEMPTS
-from harness.faults.paths import locate
+from harness.faults.paths import locate, present
 from harness.faults.schemas import params, path_inside
 from sandboxes.errors import SandboxError
 
@@ -53,6 +53,7 @@ class OldSnapshot:
         )
         if not found.met:
             place.sandbox.undo(found.number)
+            present(place, path)  # else that is why
             raise SandboxError(f"no file of {path!r} is different from what it was then")
         return found
 

@@ -10,6 +10,7 @@ from harness.case.model import Params
 from harness.faults.base import Landing, Layer, Place, Planted
 from harness.faults.left_behind import READ, LeftBehind, leave
 from harness.faults.met import ATTEMPTS
+from harness.faults.paths import folder_present
 from harness.faults.schemas import params, path_inside, text
 from sandboxes.base import Planted as File
 from sandboxes.base import ProcessSpec
@@ -61,6 +62,7 @@ class ReusedPid:
 
     def inject(self, params: Params, place: Place) -> _Reused:
         """Start the bystander, and write the file."""
+        folder_present(place, params["path"])
         number = _start(place)
         try:
             pid = _pid(place, number)

@@ -6,6 +6,7 @@ from harness.case.model import Params
 from harness.faults.base import Layer, Place
 from harness.faults.left_behind import ANYTHING, LeftBehind, leave
 from harness.faults.met import ATTEMPTS
+from harness.faults.paths import folder_present
 from harness.faults.schemas import params, path_inside, text
 from sandboxes.base import Planted
 from sandboxes.errors import SandboxError
@@ -31,6 +32,7 @@ class StaleLock:
 
     def inject(self, params: Params, place: Place) -> LeftBehind:
         """Leave it there."""
+        folder_present(place, params["path"])
         pid = _dead(place)
         content = params["content"].replace("{pid}", str(pid)).encode()
         return leave(

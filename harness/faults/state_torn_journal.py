@@ -9,7 +9,7 @@ from harness.extension import Schema
 from harness.faults.base import Layer, Place
 from harness.faults.left_behind import READ, LeftBehind, leave
 from harness.faults.met import ATTEMPTS
-from harness.faults.paths import locate
+from harness.faults.paths import present
 from harness.faults.schemas import bytes_of, params, path_inside, size
 from sandboxes.errors import SandboxError
 
@@ -59,9 +59,9 @@ class TornJournal:
 
 def _length(place: Place, path: str, params: Params) -> tuple[int, int]:
     """How long the file is, and how long it is to be."""
-    fd = place.sandbox.open(*locate(path))
+    fd = place.sandbox.open(*present(place, path))
     if fd is None:
-        raise SandboxError(f"there is no regular file {path!r} to cut")
+        raise SandboxError(f"{path!r} is no regular file that could be cut; name one")
     with os.fdopen(fd, "rb") as file:
         length = os.fstat(fd).st_size
         if "to" in params:

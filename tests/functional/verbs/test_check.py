@@ -148,6 +148,7 @@ def test_a_case_of_the_suite_shows_that_it_can_fail(
     text = GOOD.format(id="a")
     text = text if faults else text.replace("faults: [{fault: model.reset}]\n", "")
     text += "control: {script: [{say: hi}]}\n" if control else ""
+    text += "workspace: {files: {a: a}}\n"
     text += (
         "sabotage: [{name: s, breaks: [home], change: {path: a, content: b}}]\n" if sabotage else ""
     )
