@@ -38,6 +38,7 @@ def test_a_search_that_was_given_up_does_not_spoil_the_next():
     assert search("fatal", LONG_LINE) is None
 
 
+@pytest.mark.long
 def test_a_trigger_that_takes_too_long_stops_nobody_else(verdict_of):
     begun = time.monotonic()
 
@@ -66,6 +67,7 @@ except OSError:
 """
 
 
+@pytest.mark.long
 def test_a_condition_of_the_script_that_takes_too_long_ends_too(verdict_of):
     begun = time.monotonic()
 

@@ -59,7 +59,10 @@ def hit(folder: Path) -> int:
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("when", ["when: {after: 500ms}", 'when: {output: "^told"}'])
+@pytest.mark.parametrize(
+    "when",
+    ["when: {after: 500ms}", pytest.param('when: {output: "^told"}', marks=pytest.mark.long)],
+)
 def test_a_race_that_was_lost_is_lost_again_20_times_of_20(when: str, shakeout: Bench):
     failed = until_it_fails(shakeout, when)
 

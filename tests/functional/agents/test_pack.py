@@ -191,7 +191,13 @@ def test_every_known_defect_has_a_bound_that_nothing_known_covers():
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("worse", [False, True], ids=["as known", "and worse"])
+@pytest.mark.parametrize(
+    "worse",
+    [
+        pytest.param(False, id="as known", marks=pytest.mark.long),
+        pytest.param(True, id="and worse"),
+    ],
+)
 def test_what_is_worse_than_the_known_defect_is_not_known(tmp_path: Path, worse: bool):
     cases = tmp_path / "cases"
     cases.mkdir()

@@ -8,6 +8,7 @@ from tests.functional.items.sessions import CASES, GOOD, Session, case
 
 pytest_plugins = ["pytester"]
 
+BOTH = [pytest.param((), id="alone"), pytest.param(("-n", "2"), id="xdist", marks=pytest.mark.long)]
 SKIPS = """
 import pytest
 def pytest_collection_modifyitems(items):
@@ -17,7 +18,7 @@ def pytest_collection_modifyitems(items):
 """
 
 
-@pytest.mark.parametrize("words", [(), ("-n", "2")], ids=["alone", "xdist"])
+@pytest.mark.parametrize("words", BOTH)
 def test_what_was_selected_and_not_tried_is_no_pass(session: Session, words: tuple[str, ...]):
     session.write(good=GOOD, bad=CASES["bad"])
     (session.pytester.path / "conftest.py").write_text(SKIPS)
@@ -181,7 +182,7 @@ UNCOLLECTED = {
 }
 
 
-@pytest.mark.parametrize("words", [(), ("-n", "1")], ids=["alone", "xdist"])
+@pytest.mark.parametrize("words", BOTH)
 @pytest.mark.parametrize("name", UNCOLLECTED)
 def test_what_could_not_be_collected_is_no_pass(
     session: Session, name: str, words: tuple[str, ...]

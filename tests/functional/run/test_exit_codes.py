@@ -99,14 +99,21 @@ def test_an_empty_selection_exits_3(shakeout):
     assert ran.document["trials"] == []
 
 
-@pytest.mark.timeout(300)
-def test_checks_of_the_suite_without_cases_are_not_written_and_exit_3(shakeout):
-    ran = shakeout("run", "--json")
+def test_checks_of_a_suite_without_cases_are_not_written_and_exit_3(shakeout, tmp_path):
+    shakeout.case("good", TRUE + "expect: [{exit: 0}]\n")
+    suite = tmp_path / "suite.yaml"
+    suite.write_text(
+        "schema: 1\nsuite: own\ntitle: Ours\nchecks:\n"
+        "  - {id: A1, title: Written, case: good.yaml}\n"
+        "  - {id: A2, title: Not yet}\n"
+        "  - {id: A3, title: Nor this}\n"
+    )
+
+    ran = shakeout("run", suite, "--json")
 
     assert ran.code == 3
-    assert len(ran.document["trials"]) == 32
-    others = {trial["verdict"] for trial in ran.document["trials"] if not trial["reasons"]}
-    assert others == {"passed"}
+    verdicts = {trial["case"]: trial["verdict"] for trial in ran.document["trials"]}
+    assert verdicts == {"good": "passed", "A2": "unavailable", "A3": "unavailable"}
     assert ran.document["reasons"] == ["not-written"]
 
 

@@ -112,9 +112,10 @@ def test_trials_that_had_not_begun_are_reported_as_interrupted(shakeout, tmp_pat
     assert len(list((tmp_path / "run" / "trials").iterdir())) == 1
 
 
-@pytest.mark.timeout(400)  # it takes as long as the machine needs for some twenty runs
-def test_a_killed_harness_leaves_nothing_once_the_next_verb_has_run(shakeout, tmp_path):
-    """Twenty kills at moments of chance, from the first import to the last trial."""
+@pytest.mark.timeout(400)  # it takes as long as the machine needs for that many runs
+@pytest.mark.parametrize("kills", [6, pytest.param(20, marks=pytest.mark.long)])
+def test_a_killed_harness_leaves_nothing_once_the_next_verb_has_run(shakeout, tmp_path, kills):
+    """Kills at moments of chance, from the first import to the last trial."""
     chance = random.Random(20)
     precious = tmp_path / "home" / "precious"
     precious.parent.mkdir(exist_ok=True)
@@ -126,7 +127,7 @@ def test_a_killed_harness_leaves_nothing_once_the_next_verb_has_run(shakeout, tm
     shakeout.case("long", LONG + f"env: {{{mark}: x}}\n")
     whole = min(seconds_of_a_run(shakeout, tmp_path / name) for name in ("first", "second"))
     runs = []
-    for number in range(20):
+    for number in range(kills):
         folder = tmp_path / f"run{number}"
         process = shakeout.start(
             "run", "quick.yaml", "long.yaml", "--out", folder, "--repeat", "4", "-n", "3"
