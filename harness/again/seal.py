@@ -54,7 +54,14 @@ def check_seal(run: RunFolder, key: Path | None) -> Seal:
     """
     try:
         known, state = _known(key)
-    except (BadKey, OSError) as error:
+    except FileNotFoundError as error:
+        raise UsageError(
+            f"there is no key {key or error.filename}; name the key.pub of whoever sealed"
+        ) from error
+    except OSError as error:
+        what = f"the key {key or error.filename} cannot be read: {error.strerror}"
+        raise UsageError(f"{what}; name the key.pub of whoever sealed") from error
+    except BadKey as error:
         raise UsageError(f"{error}; name the key.pub of whoever sealed") from error
     if run.alone:
         return _unchecked("what is sealed is the folder of a run, not that of a trial")

@@ -17,6 +17,7 @@ from harness.again.seal import INTACT, Seal
 from harness.code import harness_document
 from harness.evidence.forms import SCHEMA
 from harness.judge.exitcode import INTERRUPTED, NOT_SEALED, FailOn, judge_run
+from harness.plural import plural
 from harness.report.table import STYLES, console_for, plain
 from verifiers.verdicts import Reason, Verdict
 
@@ -86,13 +87,27 @@ def print_rejudged(document: Document, out: IO[str], width: int | None = None) -
     Args:
         document: what was found.
         out: where to.
-        width: as for :func:`~harness.report.table.print_run`.
+        width: as for :func:`~harness.report.table.print_run`: where there is no terminal, no line
+            is broken.
     """
-    console = console_for(out, width)
-    if document["trials"]:
+    console, wraps = console_for(out, width), width is not None or out.isatty()
+    if wraps and document["trials"]:
         console.print(_table(document["trials"]))
-    for line in _lines(document):
-        console.print(line)
+    for line in (*(() if wraps else map(_block, document["trials"])), *_lines(document)):
+        console.print(line, soft_wrap=not wraps)
+
+
+def _block(trial: Document) -> Text:
+    """A trial without columns."""
+    stored = trial["stored"]["verdict"] or "nothing"
+    text = plain(f"{trial['verdict']:<{len(Verdict.UNAVAILABLE.value)}} ", STYLES[trial["verdict"]])
+    text.append_text(plain(trial["id"]))
+    text.append("\n    ").append_text(plain(trial["message"]))
+    if not trial["same"]:
+        text.append("\n    ").append_text(plain(f"NOT as on record, which is {stored}"))
+    for line in trial["differences"]:
+        text.append("\n    ").append_text(plain(line))
+    return text
 
 
 def _table(trials: Sequence[Document]) -> Table:
@@ -123,6 +138,23 @@ def _lines(document: Document) -> list[Text]:
         if digest and digest != ours:
             lines.append(plain(f"the evidence is of another Shakeout: {version}, {digest}"))
     same = sum(trial["same"] for trial in document["trials"])
-    lines.append(plain(f"{same} of {len(document['trials'])} verdicts are those on record"))
-    lines.append(plain(f"verdict {document['verdict']}, exit code {document['exit']}", "bold"))
+    judged = f"{same} of {len(document['trials'])} verdicts are those on record"
+    lines.append(plain(f"{document['folder']}: {judged}"))
+    lines.append(plain(_conclusion(document, same), "bold"))
     return lines
+
+
+def _conclusion(document: Document, same: int) -> str:
+    """The verdict; where it is not that of the trials: what is wrong, and what that means."""
+    end = f"verdict {document['verdict']}, exit code {document['exit']}"
+    seal, differ = document["seal"], len(document["trials"]) - same
+    if seal["problems"]:
+        wrong = f"{seal['told'].partition(';')[0]} ({plural(len(seal['problems']), 'thing')} above)"
+        return (
+            f"{end}: {wrong}, so what was judged may not be what the run wrote, and proves nothing"
+        )
+    if differ:
+        return f"{end}: the record and the evidence do not belong together in {plural(differ, 'trial')}"
+    if document["problems"]:
+        return f"{end}: run.json does not belong to these trials, as said above"
+    return end

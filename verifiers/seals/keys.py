@@ -24,6 +24,10 @@ PRIVATE = "seal.key"
 PUBLIC = "key.pub"
 _ED25519 = "ed25519"
 _LONGEST = 1 << 16
+_FORM = (
+    "a key file holds an ed25519 public key as PEM, which begins with -----BEGIN PUBLIC KEY-----"
+)
+_OF_PRIVATE = b"PRIVATE KEY-----"
 _RESTORE = "put it back as it was, or start anew: shakeout evidence reset --reason TEXT"
 
 
@@ -61,7 +65,7 @@ def load(folder: Path) -> CryptoSigner:
     try:
         signer = CryptoSigner(load_pem_private_key(data, None))
     except (ValueError, TypeError, UnsupportedAlgorithmError) as error:
-        raise NotSealed(Cause.KEY, f"{path} is no private key: {error}", _RESTORE) from error
+        raise NotSealed(Cause.KEY, f"{path} is no private key as PEM", _RESTORE) from error
     if signer.public_key.keytype != _ED25519:
         raise NotSealed(Cause.KEY, f"{path} is no ed25519 key", _RESTORE)
     return signer
@@ -94,17 +98,19 @@ def public_key_in(folder: Path, name: str = PUBLIC) -> SSlibKey | None:
         OSError: it cannot be read.
         BadKey: it is something else.
     """
-    path = folder / name
+    path, data = folder / name, b""
     try:
-        key = SSlibKey.from_crypto(load_pem_public_key(contents(folder, name, _LONGEST)))
+        data = contents(folder, name, _LONGEST)
+        key = SSlibKey.from_crypto(load_pem_public_key(data))
     except Absent:
         return None
     except Unfit as error:
-        raise BadKey(f"{path} is no public key: {error}") from error
+        raise BadKey(f"{path} is no public key: {error}; {_FORM}") from error
     except (ValueError, TypeError, UnsupportedAlgorithm, UnsupportedAlgorithmError) as error:
-        raise BadKey(f"{path} is no public key: {error}") from error
+        what = "holds a private key" if _OF_PRIVATE in data else "is no public key"
+        raise BadKey(f"{path} {what}; {_FORM}") from error
     if key.keytype != _ED25519:
-        raise BadKey(f"{path} is no ed25519 key")
+        raise BadKey(f"{path} is no ed25519 key; {_FORM}")
     return key
 
 

@@ -160,6 +160,28 @@ def test_what_is_no_key_is_none(tmp_path: Path, content: bytes):
         public_key(tmp_path / "key.pub")
 
 
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"garbage\n", "is no public key"),
+        (b"-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", "is no public key"),
+        (CryptoSigner.generate_ed25519().private_bytes, "holds a private key"),
+        (public_bytes(CryptoSigner.generate_ecdsa()), "is no ed25519 key"),
+    ],
+)
+def test_what_a_key_file_must_be_is_told_in_our_own_words(
+    tmp_path: Path, content: bytes, says: str
+):
+    path = tmp_path / "key.pub"
+    path.write_bytes(content)
+
+    with pytest.raises(BadKey) as caught:
+        public_key(path)
+
+    form = "a key file holds an ed25519 public key as PEM, which begins with"
+    assert str(caught.value) == f"{path} {says}; {form} -----BEGIN PUBLIC KEY-----"
+
+
 def test_a_key_behind_a_link_that_is_named_is_read(run: Path, tmp_path: Path):
     (tmp_path / "theirs.pub").symlink_to(run / "key.pub")
 
