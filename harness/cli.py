@@ -18,6 +18,7 @@ from typing import Protocol, cast
 
 from harness import __version__
 from harness.code import code_digest
+from harness.parsing import Parser
 
 DONE = 0
 USAGE = 2
@@ -85,7 +86,7 @@ def _give_up_broken_streams() -> None:
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     """The parser; only the verb that is asked for is configured in full."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="shakeout",
         description="Rehearse an agent runtime under declared faults, in disposable sandboxes, "
         "and believe only evidence.",

@@ -16,6 +16,7 @@ from harness.evidence.stored_file import read_json
 from harness.journal import NAME, Event, read_journal
 from harness.judge.exitcode import FailOn
 from harness.judge.judging import Kind
+from harness.nearby import did_you_mean
 from verifiers.seals.reading import FOLDER, kind
 from verifiers.seals.runlog import NAME as SEALS
 
@@ -76,7 +77,8 @@ def read_run(folder: Path) -> RunFolder:
     folder = folder.resolve()
     if not any(kind(folder, name) for name in (RUN, TRIALS, SEALS)):
         if not any(kind(folder, name) for name in (NAME, store.VERDICT)):
-            raise UsageError(f"{folder} holds no evidence; name the folder of a run or of a trial")
+            hint = did_you_mean(folder, "name the folder of a run or of a trial", ())
+            raise UsageError(f"{folder} holds no evidence; {hint}")
         return RunFolder(folder, [Listed("", ".")], alone=True)
     run = RunFolder(folder)
     try:

@@ -19,9 +19,11 @@ from harness.case.errors import CaseError, CaseErrors
 from harness.case.model import Where
 from harness.case.suite import Check, Suite, load_suite
 from harness.case.yaml import MAX_BYTES
+from harness.nearby import did_you_mean
 
 SUFFIXES: Final = (".yaml", ".yml")
 _SCHEMAS: Final = "schema"
+_NAME: Final = "name a case or a folder"
 #: A file with the first of these keys is a case, and so is one with two of the others.
 _TELLING: Final = (
     b"case", b"subject", b"subjects", b"expect", b"faults", b"stimulus", b"sabotage", b"proves",
@@ -107,8 +109,8 @@ def in_a_run(path: Path) -> bool:
     return any(map(is_run_folder, path.resolve().parents))
 
 
-def _refused(path: Path, message: str) -> CaseErrors:
-    return CaseErrors([CaseError(Where(str(path), 1, 1), message, "name a case or a folder")])
+def _refused(path: Path, message: str, hint: str = _NAME) -> CaseErrors:
+    return CaseErrors([CaseError(Where(str(path), 1, 1), message, hint)])
 
 
 def _named(path: Path) -> tuple[list[Path], list[Suite]]:
@@ -122,7 +124,8 @@ def _meant(path: Path) -> tuple[list[Path], list[Suite]]:
     if path.is_dir():
         return _within(path)
     if not path.exists():
-        raise _refused(path, "there is no such file")
+        hint = did_you_mean(path, _NAME, SUFFIXES)
+        raise _refused(path, "there is no such file", hint)
     if path.name == suite.NAME:
         one = load_suite(path)
         return [check.case for check in one.checks if check.case is not None], [one]

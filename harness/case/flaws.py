@@ -5,7 +5,7 @@ jsonschema finds them; of several branches the one that fits best is explained, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
@@ -23,6 +23,9 @@ from harness.services.base import HOST_NAMES
 #: A ``ValidationError`` of jsonschema, whose own types admit values that it never gives.
 Error: TypeAlias = Any
 
+#: How many names a hint says; what there are more of, ``explain`` lists.
+_MOST: Final = 12
+_LISTED: Final = ("oracle", "fault")
 #: What the patterns of names and paths mean.
 _MEANT: Final[Mapping[str, str]] = {
     PATH_INSIDE: "a relative path that stays inside, such as docs/notes.txt",
@@ -96,10 +99,16 @@ def _unknown_keys(error: Error, here: Keys) -> Iterator[Flaw]:
             names = [name for name in known if noun == "key" or name != "id"]
             message, means = f"unknown {noun} {quoted(key)}", meant(key, names)
             harmless = noun == "key"
-            hint = elsewhere(here, key, error.instance[key], known, means) or nearest(
-                key, names, most=len(names) if harmless else 12
-            )
+            hint = elsewhere(here, key, error.instance[key], known, means)
+            hint = hint or _explained(noun, key, names)
+            hint = hint or nearest(key, names, most=len(names) if harmless else _MOST)
             yield Flaw((*here, key), message, hint, True, harmless, means)
+
+
+def _explained(noun: str, name: str, names: Sequence[str]) -> str:
+    """Where to read of them all, where a name is near to none of many."""
+    many = noun in _LISTED and len(names) > _MOST and closest(name, names) is None
+    return f"shakeout explain {noun}s lists them" if many else ""
 
 
 def _name_of_key(error: Error, here: Keys) -> Iterator[Flaw]:
@@ -151,7 +160,7 @@ def _enum(error: Error, here: Keys) -> Iterator[Flaw]:
     hint = instead(value, error.schema)
     if not hint:
         hint = write(here, error.schema) if len(known) == 1 else ""
-        near = nearest(str(value), known)
+        near = _explained(noun or "", str(value), known) or nearest(str(value), known)
         hint = hint if hint and not closest(str(value), known) else near
     yield Flaw(here, _unknown(noun, value, here), hint)
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from harness.case import grammar
-from harness.case.errors import nearest, quoted
+from harness.case.errors import closest, nearest, quoted
 from harness.case.model import Control, Expectation, Known, Quarantine, Sabotage
 from harness.case.read_faults import fault_ids, known_service, report_twice
 from harness.case.read_script import MODEL, check_argv, read_script, service_names
 from harness.case.reading import Reading, assign_ids
 from harness.case.yaml_build import Keys
 from harness.faults.base import ReplyFault
+from harness.nearby import did_you_mean
 from harness.oracles.base import Watching
 from harness.oracles.timeline import LANDED
 from sandboxes.capabilities import NEST
@@ -26,7 +28,7 @@ ESCALATIONS: Final = "escalations"
 
 def read_expectations(r: Reading, at: Keys, services: Collection[str]) -> tuple[Expectation, ...]:
     """The expectations at ``at``, each through its oracle."""
-    ids = expectation_ids(r.peek(at))
+    ids = expectation_ids(r, at)
     report_twice(r, at, ids)
     for path, _ in r.items(at):
         _check_mentions(r, path, services)
@@ -37,18 +39,20 @@ def read_expectations(r: Reading, at: Keys, services: Collection[str]) -> tuple[
     )
 
 
-def expectation_ids(listed: Any) -> list[str]:
-    """Ids of expectations as written, whatever else is wrong with them."""
+def expectation_ids(r: Reading, at: Keys) -> list[str]:
+    """Ids of expectations, whatever else is wrong with them; of a misspelt oracle, the right one."""
+    listed = r.peek(at)
     if not isinstance(listed, list):
         return []
-    return assign_ids([_written(item) for item in listed])
+    return assign_ids([_written(item, r.tables.oracles) for item in listed])
 
 
-def _written(item: Any) -> tuple[str | None, str]:
+def _written(item: Any, oracles: Collection[str]) -> tuple[str | None, str]:
     item = item if isinstance(item, dict) else {}
     explicit = item.get("id")
     name = next((key for key in item if key != "id"), "")
-    return (explicit if isinstance(explicit, str) else None, name)
+    meant = name if name in oracles else closest(name, oracles)
+    return (explicit if isinstance(explicit, str) else None, meant or name)
 
 
 def _expectation(r: Reading, path: Keys, item: Mapping[str, Any], name: str) -> Expectation | None:
@@ -130,9 +134,16 @@ def _mentions(r: Reading, path: Keys) -> Iterator[tuple[str, Keys]]:
                 yield from _mentions(r, inner)
 
 
+def _no_oracles(r: Reading) -> frozenset[str]:
+    """What stands for an oracle under ``expect`` and is none, which is told there."""
+    listed = r.peek(("expect",))
+    entries = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    return frozenset(key for one in entries for key in one if key not in r.tables.oracles)
+
+
 def judged_ids(r: Reading) -> frozenset[str]:
     """Ids that a verdict of this case can name as broken."""
-    ids = {*expectation_ids(r.peek(("expect",))), CONTAINMENT}
+    ids = {*expectation_ids(r, ("expect",)), CONTAINMENT}
     if r.peek(("secrets",)):
         ids.add(SECRETS)
     return frozenset(ids)
@@ -141,9 +152,9 @@ def judged_ids(r: Reading) -> frozenset[str]:
 def _breaks(r: Reading, path: Keys, known: Collection[str]) -> frozenset[str]:
     names = set()
     untold = not r.misspelt(("expect",))
+    ids = set(known) - {CONTAINMENT, *_no_oracles(r)}
     for at, name in r.items((*path, "breaks")):
         if name not in known and untold:
-            ids = set(known) - {CONTAINMENT}
             hint = nearest(name, ids) if ids else "write what must hold under expect"
             r.fail(at, f"no expectation has the id {quoted(name)}", hint)
         names.add(name)
@@ -202,7 +213,8 @@ def _patch(r: Reading, path: Keys, item: Mapping[str, Any]) -> None:
         except (OSError, ValueError):
             there = False
         if not there:
-            hint = "name one relative to the case file"
+            usual = "name one relative to the case file"
+            hint = did_you_mean(Path(file), usual, (".py",), beside=r.folder)
             r.fail((*path, "with"), f"there is no file {quoted(file)}", hint)
 
 

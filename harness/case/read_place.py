@@ -20,6 +20,7 @@ from harness.case.repo import WorkTree, work_tree_of
 from harness.case.yaml_build import Keys
 from harness.evidence.model import path_from_text
 from harness.live.sentinels import LINK_OUT, SENTINELS
+from harness.nearby import did_you_mean
 from sandboxes.base import AGENT_HOME, WORKSPACE, Kind, Limits, Planted
 
 #: Set by the harness for every trial; a case that changes them would blind its own oracles.
@@ -218,7 +219,8 @@ def _source(r: Reading, path: Keys, name: str) -> Path | None:
         source, wrong = None, "cannot be looked at"
     if not wrong:
         return source
-    hint = "name a folder or file made for the purpose, relative to the case file"
+    usual = "name a folder or file made for the purpose, relative to the case file"
+    hint = did_you_mean(Path(name), usual, beside=r.folder)
     r.fail(path, f"the mount {quoted(name)} {wrong}", hint, key=True)
     return None
 

@@ -12,6 +12,7 @@ from harness.case.reading import Reading
 from harness.case.schema import SUITE
 from harness.case.tables import Tables
 from harness.case.validate import flaws, validator
+from harness.nearby import did_you_mean
 
 NAME = "suite.yaml"
 _NO_TABLES = Tables({}, {}, {}, {})
@@ -64,7 +65,8 @@ def _checks(r: Reading) -> tuple[Check, ...]:
             r.fail((*path, "id"), message, "give each an id of its own")
         case = r.folder / item["case"] if "case" in item else None
         if case is not None and not case.is_file():
-            hint = "name a file relative to the suite's, or leave case out until it is written"
+            usual = "name a file relative to the suite's, or leave case out until it is written"
+            hint = did_you_mean(Path(item["case"]), usual, (".yaml", ".yml"), beside=r.folder)
             r.fail((*path, "case"), f"there is no file {quoted(item['case'])}", hint)
         elif case is not None and case.resolve() in files:
             r.fail(

@@ -21,6 +21,7 @@ import yaml
 from harness.case.errors import CaseError, CaseErrors, quoted
 from harness.case.model import Where
 from harness.case.yaml_build import Builder, Keys, Mark
+from harness.nearby import did_you_mean
 
 MAX_BYTES: Final = 1 << 20
 
@@ -76,12 +77,10 @@ def read(path: Path, *, limit: int = MAX_BYTES) -> Document:
             raise _refused(file, f"has {found.st_size} bytes, more than {limit}", "make it smaller")
         with path.open("rb") as stream:
             raw = stream.read(limit + 1)
-    except OSError as error:
-        raise _refused(
-            file, f"cannot be read: {error.strerror or error}", "name a file that is there"
-        ) from error
-    except ValueError as error:  # a NUL in the name
-        raise _refused(file, f"cannot be read: {error}", "name a file that is there") from error
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        what = f"cannot be read: {getattr(error, 'strerror', None) or error}"
+        hint = did_you_mean(path, "name a file that is there", (".yaml", ".yml"))
+        raise _refused(file, what, hint) from error
     if len(raw) > limit:
         raise _refused(file, f"has more than {limit} bytes", "make it smaller")
     return decoded(raw, file)

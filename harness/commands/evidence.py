@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from harness.commands.answers import document, printable, refused
 from harness.errors import UsageError
+from harness.nearby import did_you_mean
 from harness.plural import plural
 from harness.state import state_folder
 
@@ -53,7 +54,8 @@ def _verify(args: argparse.Namespace) -> int:
 
     folder: Path = args.folder
     if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}; name the folder of a run")
+        hint = did_you_mean(folder, "name the folder of a run", ())
+        raise UsageError(f"there is no folder {folder}; {hint}")
     try:
         key, state = _key(args.key)
         checked = verify(folder, key, state)

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from harness.case.errors import nearest, quoted
+from harness.case.errors import closest, quoted
 from harness.case.schema import documents, rendered
 from harness.commands.answers import DONE, listed, refused
 from harness.commands.explained import Topic, everything, named
@@ -99,7 +99,8 @@ def _instead(name: str, topics: Sequence[Topic]) -> str:
     if within:
         return f"did you mean {' or '.join(within)}?"
     last = {topic.name.rpartition(".")[2] for topic in topics}
-    return nearest(name, {*_TOPICS, *last, *(topic.name for topic in topics)}, say="try")
+    near = closest(name, {*_TOPICS, *last, *(topic.name for topic in topics)})
+    return f"did you mean {near}?" if near else f"try one of {', '.join(_TOPICS)}"
 
 
 def _lines(name: str, of_kind: Sequence[Topic], chosen: Sequence[Topic]) -> Iterator[str]:
