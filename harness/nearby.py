@@ -30,5 +30,5 @@ def did_you_mean(
         names = [one.name for one in there if one.is_dir() or one.name.endswith(suffixes)]
     except (OSError, ValueError):  # ValueError: a NUL in the name
         return otherwise
-    near = closest(path.name, names)
+    near = closest(path.name, set(names) - {path.name})  # which can be a link that leads nowhere
     return otherwise if near is None else f"did you mean {path.parent / near}?"

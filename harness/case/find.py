@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,8 @@ _NAME: Final = "name a case or a folder"
 _TELLING: Final = (
     b"case", b"subject", b"subjects", b"expect", b"faults", b"stimulus", b"sabotage", b"proves",
 )  # fmt: skip
+#: What stands for the keys of a file that cannot be read.
+_ANY: Final = frozenset({*_TELLING, b"suite"})
 _KEY: Final = re.compile(rb"""^(?:\xef\xbb\xbf)?["']?([a-z]+)["']?[ \t]*:""", re.MULTILINE)
 #: A run's folder has one of these from its first moment on, and its trials beside it.
 _OF_A_RUN: Final = ("log.jsonl", "run.json")
@@ -61,30 +64,35 @@ def find(paths: Iterable[Path]) -> Found:
     Raises:
         CaseErrors: a path is not there, or a suite is invalid.
     """
+    found, errors = search(paths)
+    if errors:
+        raise CaseErrors(errors)
+    return found
+
+
+def search(paths: Iterable[Path]) -> tuple[Found, list[CaseError]]:
+    """The cases that ``paths`` stand for, and what is wrong with the rest."""
     files: dict[Path, Path] = {}
     suites: list[Suite] = []
     missing: list[Check] = []
     errors: list[CaseError] = []
     for path in paths:
-        try:
-            cases, found = _named(path)
-        except CaseErrors as error:
-            errors.extend(error.errors)
-            continue
-        suites.extend(found)
+        found = _named(path, errors)
+        suites.extend(one for one in found if isinstance(one, Suite))
         if path.name == suite.NAME:
-            missing.extend(check for one in found for check in one.checks if check.case is None)
-        for case in cases:
-            files.setdefault(case.resolve(), case)
-    if errors:
-        raise CaseErrors(errors)
-    return Found(tuple(files.values()), tuple(suites), tuple(missing))
+            checks = (check for one in found if isinstance(one, Suite) for check in one.checks)
+            missing.extend(check for check in checks if check.case is None)
+        for case in found:
+            if isinstance(case, Path):
+                files.setdefault(case.resolve(), case)
+    return Found(tuple(files.values()), tuple(suites), tuple(missing)), errors
 
 
 def is_case(path: Path) -> bool:
     """Whether a YAML file is a case, perhaps an invalid one, and no other tool's file.
 
-    It is told by the keys at the start of its lines, so that a case that is no YAML is one too.
+    It is told by the keys at the start of its lines, so that a case that is no YAML is one too. A
+    file that cannot be read may be one: whoever loads it says why it cannot be.
     """
     found = _keys(path)
     return _TELLING[0] in found or len(found.intersection(_TELLING)) > 1
@@ -96,12 +104,18 @@ def is_suite(path: Path) -> bool:
 
 
 def _keys(path: Path) -> frozenset[bytes]:
-    """What stands as a key at the start of a line; nothing where the file cannot be read."""
+    """What stands as a key at the start of a line of a regular file; nothing else is opened."""
     try:
-        with path.open("rb") as file:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return frozenset()
+        # Should a fifo have taken its place since, its end comes at once, and it is empty.
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(fd, "rb") as file:
             return frozenset(_KEY.findall(file.read(MAX_BYTES)))
-    except OSError:
+    except FileNotFoundError:
         return frozenset()
+    except OSError:
+        return _ANY
 
 
 def in_a_run(path: Path) -> bool:
@@ -113,34 +127,31 @@ def _refused(path: Path, message: str, hint: str = _NAME) -> CaseErrors:
     return CaseErrors([CaseError(Where(str(path), 1, 1), message, hint)])
 
 
-def _named(path: Path) -> tuple[list[Path], list[Suite]]:
+def _named(path: Path, errors: list[CaseError]) -> list[Path | Suite]:
+    """What a path stands for; what is wrong goes to ``errors``."""
+    found: list[Path | Suite] = []
     try:
-        return _meant(path)
+        for one in files_within(path) if path.is_dir() else [path]:
+            try:
+                found += _meant(one, alone=one is path)
+            except CaseErrors as error:
+                errors.extend(error.errors)
+    except CaseErrors as error:
+        errors.extend(error.errors)
     except OSError as error:
-        raise _refused(path, f"cannot be read: {error.strerror or error}") from error
+        errors.extend(_refused(path, f"cannot be read: {error.strerror or error}").errors)
+    return found
 
 
-def _meant(path: Path) -> tuple[list[Path], list[Suite]]:
-    if path.is_dir():
-        return _within(path)
-    if not path.exists():
+def _meant(path: Path, *, alone: bool) -> list[Path | Suite]:
+    """A case, or a suite; one that was named alone stands for its cases too."""
+    if not path.exists() and alone:
         hint = did_you_mean(path, _NAME, SUFFIXES)
         raise _refused(path, "there is no such file", hint)
-    if path.name == suite.NAME:
-        one = load_suite(path)
-        return [check.case for check in one.checks if check.case is not None], [one]
-    return [path], []
-
-
-def _within(folder: Path) -> tuple[list[Path], list[Suite]]:
-    cases: list[Path] = []
-    suites: list[Suite] = []
-    for path in files_within(folder):
-        if path.name == suite.NAME:
-            suites.append(load_suite(path))
-        else:
-            cases.append(path)
-    return cases, suites
+    if path.name != suite.NAME:
+        return [path]
+    one = load_suite(path)
+    return [one, *(check.case for check in one.checks if check.case is not None and alone)]
 
 
 def files_within(folder: Path) -> Iterator[Path]:

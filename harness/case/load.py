@@ -57,6 +57,16 @@ def load_cases(paths: Iterable[Path], tables: Tables | None = None) -> tuple[Cas
     Raises:
         CaseErrors: every error of every file, ids used twice among them.
     """
+    cases, errors = load_each(paths, tables)
+    if errors:
+        raise CaseErrors(errors)
+    return cases
+
+
+def load_each(
+    paths: Iterable[Path], tables: Tables | None = None
+) -> tuple[tuple[Case, ...], list[CaseError]]:
+    """Load files, each once, in order; gives those that are right, and what is wrong with others."""
     cases: dict[str, Case] = {}
     errors: list[CaseError] = []
     for path in dict.fromkeys(paths):
@@ -69,9 +79,7 @@ def load_cases(paths: Iterable[Path], tables: Tables | None = None) -> tuple[Cas
         if first is not case:
             message = f"the case id {case.id} is in use already, at {first.where}"
             errors.append(CaseError(case.where, message, "give each case an id of its own"))
-    if errors:
-        raise CaseErrors(errors)
-    return tuple(cases.values())
+    return tuple(cases.values()), errors
 
 
 def load_case(path: Path, tables: Tables | None = None) -> Case:

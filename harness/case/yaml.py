@@ -29,6 +29,7 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _UNPRINTABLE: Final = re.compile(
     "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
+_NAME: Final = "name a file that is there"
 _NO_COLON: Final = "could not find expected ':'"
 _IN_PLAIN: Final = "mapping values are not allowed"
 _COLON: Final = re.compile(r":(?:\s|$)")
@@ -79,7 +80,8 @@ def read(path: Path, *, limit: int = MAX_BYTES) -> Document:
             raw = stream.read(limit + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         what = f"cannot be read: {getattr(error, 'strerror', None) or error}"
-        hint = did_you_mean(path, "name a file that is there", (".yaml", ".yml"))
+        usual = "make it readable" if isinstance(error, PermissionError) else _NAME
+        hint = did_you_mean(path, usual, (".yaml", ".yml"))
         raise _refused(file, what, hint) from error
     if len(raw) > limit:
         raise _refused(file, f"has more than {limit} bytes", "make it smaller")

@@ -35,11 +35,21 @@ def listed(
     return code
 
 
-def refused(error: CaseErrors | UsageError, *, as_json: bool) -> int:
-    """Answer with everything that is wrong; exit 2."""
+def refused(
+    error: CaseErrors | UsageError,
+    *,
+    as_json: bool,
+    beside: tuple[Sequence[dict[str, Any]], Iterable[str]] | None = None,
+) -> int:
+    """Answer with everything that is wrong, and the items and lines that are right; exit 2."""
     if as_json:
-        document({"schema": 1, "exit": INVALID, "errors": _entries(error)})
-    elif isinstance(error, CaseErrors):
+        items = {} if beside is None else {"items": list(beside[0])}
+        document({"schema": 1, "exit": INVALID, "errors": _entries(error), **items})
+        return INVALID
+    for line in beside[1] if beside else ():
+        sys.stdout.write(printable(line) + "\n")
+    sys.stdout.flush()  # else what is wrong comes first where both go to one place
+    if isinstance(error, CaseErrors):
         sys.stderr.write("".join(f"{printable(str(one))}\n" for one in error.errors))
     else:
         sys.stderr.write(f"shakeout: {printable(str(error))}\n")

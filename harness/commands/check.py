@@ -9,6 +9,7 @@ clean control does instead.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -17,7 +18,7 @@ from harness.case.errors import CaseError, CaseErrors
 from harness.case.find import Found, find, in_a_run, is_case, is_suite
 from harness.case.load import load_cases
 from harness.case.model import Case
-from harness.commands.answers import DONE, listed, refused
+from harness.commands.answers import DONE, listed, printable, refused
 from harness.commands.programs import wrong_programs
 from harness.sabotage.sabotaged import idle
 from harness.state import cases_folder
@@ -46,6 +47,10 @@ def run(args: argparse.Namespace) -> int:
     """Load everything and say what is wrong; 0 valid, 2 invalid, 3 nothing to check."""
     paths = args.paths or [cases_folder()]
     if args.cases_only:
+        for path in paths:
+            if not path.is_dir() and not path.is_file():
+                what = "it is no regular file" if path.exists() else "there is no such file"
+                sys.stderr.write(printable(f"{path}:1:1: left out, since {what}") + "\n")
         paths = [path for path in paths if path.is_dir() or _is_ours(path)]
         if not paths:
             return DONE

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness.case.errors import CaseErrors
-from harness.case.find import find
-from harness.case.load import load_cases
+from harness.case.find import search
+from harness.case.load import load_each
 from harness.case.model import Case
 from harness.case.select import matches, no_match, parse
 from harness.case.suite import Check
@@ -41,16 +41,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """List; 0 something, 2 invalid, 3 nothing."""
+    """List; 0 something, 2 where a file is invalid, beside the others, 3 nothing."""
     folder = cases_folder()
     try:
-        found = find(args.paths or [folder / "suite.yaml", folder])
         test = parse(args.select) if args.select is not None else lambda _: True
-        cases = [case for case in load_cases(found.files) if matches(case, test)]
-        missing = [check for check in found.missing if test((check.id, check.title))]
-    except (CaseErrors, UsageError) as error:
+    except UsageError as error:
         return refused(error, as_json=args.json)
+    found, errors = search(args.paths or [folder / "suite.yaml", folder])
+    loaded, invalid = load_each(found.files)
+    cases = [case for case in loaded if matches(case, test)]
+    missing = [check for check in found.missing if test((check.id, check.title))]
     items = [*map(_case, cases), *map(_check, missing)]
+    if errors or invalid:
+        wrong = CaseErrors([*errors, *invalid])
+        return refused(wrong, as_json=args.json, beside=(items, _lines(items)))
     why = no_match(args.select) if args.select is not None else ""
     return listed(items, _lines(items), as_json=args.json, why=why)
 

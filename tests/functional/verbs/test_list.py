@@ -101,9 +101,17 @@ def test_a_bad_expression_is_exit_2(folder: Path):
 def test_an_invalid_file_is_exit_2(folder: Path):
     (folder / "c.yaml").write_text("case: c\n")
     ended = shakeout("list", ".", cwd=folder)
+    as_json = shakeout("list", ".", "--json", cwd=folder)
 
-    assert (ended.code, ended.out) == (2, "")
+    assert ended.code == 2
     assert "c.yaml:1:1: the case lacks subject" in ended.err
+    assert [line.split()[0] for line in ended.out.splitlines() if line[0] != " "] == [
+        "alpha",
+        "beta",
+    ]
+    assert (as_json.code, as_json.json["exit"]) == (2, 2)
+    assert [item["id"] for item in as_json.json["items"]] == ["alpha", "beta"]
+    assert as_json.json["errors"][0]["file"] == "c.yaml"
 
 
 def test_all_32_checks_are_listed_by_default(tmp_path: Path):

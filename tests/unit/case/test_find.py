@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import os
 from pathlib import Path
 
 import pytest
@@ -9,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.case.errors import CaseErrors
-from harness.case.find import find
-from harness.case.load import load_case
+from harness.case.find import find, is_case, is_suite, search
+from harness.case.load import load_case, load_each
 from harness.case.select import parse, select
 from harness.case.suite import load_suite
+from harness.commands import check
 from harness.errors import UsageError
 from tests.unit.case.examples import TABLES, write_case
 
@@ -169,3 +172,49 @@ def test_a_folder_called_trials_or_out_holds_cases_like_any_other(tmp_path: Path
         (tmp_path / name).write_text("case: a\n")
 
     assert find([tmp_path]).files == (tmp_path / "out/b.yaml", tmp_path / "trials/a.yaml")
+
+
+def test_what_is_wrong_keeps_nothing_back_of_what_is_right(tmp_path: Path):
+    (tmp_path / "good.yaml").write_text("case: good\nsubject: codex\n")
+    (tmp_path / "bad.yaml").write_text("case: bad\n")
+    (tmp_path / "suite.yaml").write_text("suite: s\nchecks: [{id: C01}]\n")
+
+    found, errors = search([tmp_path, tmp_path / "gone.yaml"])
+    cases, invalid = load_each(found.files)
+
+    assert [case.id for case in cases] == ["good"]
+    assert {Path(error.where.file).name for error in errors} == {"suite.yaml", "gone.yaml"}
+    assert {Path(error.where.file).name for error in invalid} == {"bad.yaml"}
+
+
+def test_what_is_no_regular_file_is_not_opened_and_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    fifo, lost = tmp_path / "x.yaml", tmp_path / "lost.yaml"
+    os.mkfifo(fifo)
+    lost.symlink_to("nowhere")
+
+    assert not is_case(fifo)
+    parser = argparse.ArgumentParser()
+    check.configure(parser)
+    assert check.run(parser.parse_args(["--cases-only", str(fifo), str(lost)])) == 0
+    assert capsys.readouterr().err == (
+        f"{fifo}:1:1: left out, since it is no regular file\n"
+        f"{lost}:1:1: left out, since there is no such file\n"
+    )
+
+
+def test_a_file_that_cannot_be_read_may_be_a_case_and_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = tmp_path / "suite.yaml"
+    path.write_text("")
+
+    def refuse(*_: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    assert not is_case(path)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", refuse)
+        assert is_case(path)
+        assert is_suite(path)
