@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.case.expand import expand
-from harness.case.model import Case, Fault, Sabotage, Step, SubjectRef, Where
+from harness.case.model import Case, Fault, Sabotage, SandboxDecl, Step, SubjectRef, Where
 from harness.errors import Lack
 from harness.faults.base import HandshakeFault
 from harness.faults.met import ATTEMPTS, WATCHED
@@ -31,6 +31,8 @@ _NEST_OR_ROOT = Lack(
     "take out the step as root, or nest",
 )
 _LIMITS = {"memory": "limits.memory", "pids": "limits.pids", "disk": "limits.disk"}
+#: Capabilities that a key of ``sandbox`` asks for under another name.
+_SANDBOX = {"network": "network.services", "clock.at": "clock.wall"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,9 +194,11 @@ def trials_of(
     found = subject.identify(ref, case)
     lacks = [*_subject_lacks(ref, found), *(removed.lacks if removed else ())]
     needed = needs(case)
-    probe, missing = choose(probes, selection.backend, needed, _asking(case))
+    asking = _asking(case)
+    probe, missing = choose(probes, selection.backend, needed, asking)
     lacks += missing
-    lacks += [_NEST_OR_ROOT] if {NEST, "user.root"} <= needed else []
+    if {NEST, "user.root"} <= needed:
+        lacks.append(replace(_NEST_OR_ROOT, where=asking.get("user.root")))
     label = removed.label if removed else kind
     group = _group(case, probe.backend if probe else "", label, number)
     for repeat in range(1, selection.repeat + 1):
@@ -254,9 +258,21 @@ def needs(case: Case) -> frozenset[str]:
 
 
 def _asking(case: Case) -> Mapping[str, Where | None]:
-    """The first fault that asks for a capability, by the capability's name."""
-    asked = [(name, fault) for fault in case.faults for name in FAULTS[fault.fault].needs]
-    return {name: fault.where for name, fault in reversed(asked)}
+    """Where a capability is asked for, by its name: the first fault, else expectation, else step."""
+    expected = [one for one in (*case.stimulus, *case.expect) if look.watched([one])]
+    asked = [
+        *((name, fault.where) for fault in case.faults for name in FAULTS[fault.fault].needs),
+        *((ATTEMPTS, one.where) for one in expected),
+        *(("user.root", step.where) for step in case.steps if _as_root(step)),
+        *_asked_of_sandbox(case.sandbox),
+    ]
+    return dict(reversed(asked))
+
+
+def _asked_of_sandbox(sandbox: SandboxDecl) -> Iterator[tuple[str, Where]]:
+    for key, where in sandbox.places.items():
+        name = _SANDBOX.get(key) or key.removeprefix("needs.")
+        yield name, where
 
 
 def shims_clock(case: Case) -> bool:

@@ -226,6 +226,7 @@ class SandboxDecl:
         needs: further required capabilities.
         clock: wall clock and zone.
         tls: whether the services answer on TLS too.
+        places: where in the case what is written here stands, by its key such as ``clock.zone``.
     """
 
     network: str = "services"
@@ -235,6 +236,7 @@ class SandboxDecl:
     needs: Sequence[str] = ()
     clock: Clock = Clock()
     tls: bool = False
+    places: Mapping[str, Where] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ import os
 import posixpath
 import re
 import zoneinfo
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from harness.case import grammar
 from harness.case.errors import nearest, quoted
-from harness.case.model import Clock, SandboxDecl, Workspace
+from harness.case.model import Clock, SandboxDecl, Where, Workspace
 from harness.case.reading import Reading
 from harness.case.repo import WorkTree, work_tree_of
 from harness.case.yaml_build import Keys
@@ -53,7 +53,18 @@ def read_sandbox(r: Reading) -> SandboxDecl:
         needs=tuple(item for _, item in r.items((*at, "needs"))),
         clock=_clock(r, (*at, "clock")),
         tls=bool(r.get((*at, "tls"), default=False)),
+        places=dict(_written(r, at)),
     )
+
+
+def _written(r: Reading, at: Keys) -> Iterator[tuple[str, Where]]:
+    """Each key under ``sandbox`` that is written, such as ``limits.pids``, and its place."""
+    for path, key, _ in r.entries(at):
+        yield key, r.doc.where(path, key=True)
+        yield from (
+            (f"{key}.{inner}", r.doc.where(on, key=True)) for on, inner, _ in r.entries(path)
+        )
+        yield from ((f"{key}.{item}", r.doc.where(on)) for on, item in r.items(path))
 
 
 def _limits(r: Reading, at: Keys) -> Limits:
