@@ -160,6 +160,17 @@ def _numbers(count: int) -> Iterator[Text]:
         yield plain("".join(f"{number:>{width}}"[digit] for number in range(1, count + 1)), "dim")
 
 
+def _advice(entry: Document) -> str:
+    """Of a sabotage that broke other than it says: what it broke instead, and what to write."""
+    broke, breaks = ", ".join(sorted(entry["broke"])), ", ".join(sorted(entry["breaks"]))
+    if entry["bites"] is not False or broke == breaks:
+        return ""
+    if not broke:
+        return f"broke nothing, and not {breaks}: have it take away what that rests on"
+    write = f"write breaks: [{broke}], or change what it takes away"
+    return f"says that it breaks {breaks}, and broke {broke}: {write}"
+
+
 def _summary(teeth: Document) -> Iterator[Text]:
     bite = sum(entry["bites"] is True for entry in teeth["sabotages"])
     total = len(teeth["sabotages"])
@@ -168,6 +179,9 @@ def _summary(teeth: Document) -> Iterator[Text]:
         yield plain(f"teeth shown by {bite} of {plural(total, 'sabotage')}", good)
     elif not teeth["cases"]:
         yield plain("nothing was selected", "yellow")
+    for entry in teeth["sabotages"]:
+        if advice := _advice(entry):
+            yield plain(f"{entry['case']}/{entry['name']} {advice}", "yellow")
     for name in teeth["toothless"]:
         yield plain(f"{name} has no teeth", "bold red")
     yield plain(f"exit code {teeth['exit']}", "bold")

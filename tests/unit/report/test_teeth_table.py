@@ -77,3 +77,28 @@ def test_a_wide_terminal_gets_a_table():
     print_teeth(teeth(CAUGHT), out, width=400)
 
     assert "must break" in out.getvalue().splitlines()[1]
+
+
+def test_what_broke_other_than_was_said_is_told_with_what_to_write():
+    out = io.StringIO()
+    print_teeth(teeth({**CAUGHT, "bites": False, "breaks": ["home"]}), out)
+
+    assert (
+        "a-case-with-a-long-name/no-second-attempt says that it breaks home, and broke exit, file: "
+        "write breaks: [exit, file], or change what it takes away\n"
+    ) in out.getvalue()
+
+
+def test_a_sabotage_that_broke_nothing_is_told_to_take_away_more():
+    out = io.StringIO()
+    print_teeth(teeth({**CAUGHT, "verdict": "passed", "bites": False, "broke": []}), out)
+
+    advice = "broke nothing, and not exit, file: have it take away what that rests on"
+    assert f"a-case-with-a-long-name/no-second-attempt {advice}" in out.getvalue()
+
+
+def test_nothing_is_advised_where_teeth_were_shown_or_it_is_not_known():
+    for bites in (True, None):
+        out = io.StringIO()
+        print_teeth(teeth({**CAUGHT, "bites": bites}), out)
+        assert "what it takes away" not in out.getvalue()
