@@ -223,7 +223,7 @@ def files_of(folder: Path) -> list[Path]:
 
 
 @settings(
-    max_examples=200,
+    max_examples=100,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.lists(st.sampled_from(sorted(CHANGES)), min_size=1, max_size=3), st.randoms())

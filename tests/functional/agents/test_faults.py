@@ -10,7 +10,7 @@ from tests.functional.agents.test_pack import TOP, shakeout
 
 FAULTS = TOP / "cases" / "faults"
 #: The cases that the default tier runs; the long one shows the teeth of all.
-QUICK = ("c01-net-flap", "c07-must-escalate", "c12-kill-switch-mid")
+QUICK = ("c01-net-flap", "c07-must-escalate")
 
 
 @pytest.mark.slow

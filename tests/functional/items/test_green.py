@@ -159,7 +159,14 @@ ATTACKS: dict[str, tuple[str, tuple[str, ...], int]] = {
 }
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+#: What the default tier tries: one of each way, to lose a trial, to change its report, to set the code.
+QUICK = {"items-dropped", "report-changed", "code-set-at-the-end", "worker-lost", "told-as-one"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[] if name in QUICK else pytest.mark.long) for name in ATTACKS],
+)
 def test_no_plugin_makes_a_session_green(session: Session, name: str):
     conftest, words, code = ATTACKS[name]
     session.write(bad=CASES["bad"], good=GOOD)

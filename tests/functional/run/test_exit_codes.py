@@ -64,15 +64,18 @@ expect: [{exit: 0}]
 }
 
 
-@pytest.mark.parametrize("name", NOT_A_PASS)
-def test_what_could_not_be_tried_is_unavailable_and_exits_3(verdict_of, name):
-    text, reason = NOT_A_PASS[name]
+def test_what_could_not_be_tried_is_unavailable_and_exits_3(shakeout):
+    cases = [shakeout.case(name, text) for name, (text, _) in NOT_A_PASS.items()]
 
-    code, trial = verdict_of(name, text)
+    ran = shakeout("run", *cases, "--json")
 
-    assert (code, trial["verdict"]) == (3, "unavailable")
-    assert reason in trial["reasons"]
-    assert trial["message"]
+    assert ran.code == 3
+    trials = {trial["case"]: trial for trial in ran.document["trials"]}
+    assert trials.keys() == NOT_A_PASS.keys()
+    for name, (_, reason) in NOT_A_PASS.items():
+        assert trials[name]["verdict"] == "unavailable", name
+        assert reason in trials[name]["reasons"], name
+        assert trials[name]["message"], name
 
 
 def test_an_agent_that_is_not_installed_exits_3_and_says_what_installs_it(shakeout, tmp_path):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 WORK = """
 workspace:
   files: {.gitignore: "data/\\n", src/a.txt: "a\\n", data/x.pyc: "x", data/base.db: "rows\\n"}
@@ -54,18 +52,23 @@ EXPECT: dict[str, list[Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", ACCIDENTS)
-def test_an_accident_is_told(verdict_of, name):
-    command, place, broken = ACCIDENTS[name]
+def test_an_accident_is_told(shakeout):
+    cases = [
+        shakeout.case(
+            name,
+            f"title: t\nsubject: {{command: [sh, -c, {json.dumps(command)}]}}\n{place}\n"
+            f"expect: {json.dumps(EXPECT[place])}\n",
+        )
+        for name, (command, place, _) in ACCIDENTS.items()
+    ]
 
-    code, trial = verdict_of(
-        name,
-        f"title: t\nsubject: {{command: [sh, -c, {json.dumps(command)}]}}\n{place}\n"
-        f"expect: {json.dumps(EXPECT[place])}\n",
-    )
+    ran = shakeout("run", *cases, "--json")
 
-    assert [entry["id"] for entry in trial["broke"]] == broken, trial["message"]
-    assert code == (1 if broken else 0)
+    assert ran.code == 1
+    for trial in ran.document["trials"]:
+        broken = ACCIDENTS[trial["case"]][2]
+        assert [entry["id"] for entry in trial["broke"]] == broken, trial["message"]
+        assert trial["verdict"] == ("failed" if broken else "passed")
 
 
 def test_a_work_tree_is_as_it_is_declared(verdict_of):
