@@ -61,7 +61,7 @@ def _verify(args: argparse.Namespace) -> int:
         checked = verify(folder, key, state)
     except OSError as error:
         return _unreadable(f"it cannot be checked: {error}", args)
-    if not checked.records and not os.path.lexists(folder / "run.json"):
+    if not any(os.path.lexists(folder / name) for name in ("run.json", "seals.jsonl")):
         raise UsageError(f"{folder} is no run's folder; name what --out named")
     _tell(checked, folder, as_json=args.json)
     return _WRONG if checked.problems else _DONE

@@ -84,9 +84,9 @@ class Sealer:
     def _begin(self) -> None:
         """Check the state folder, put the run on record there, and begin its log."""
         signer, head = self.state.append(BEGINS, {"run": self.run})
-        self._log = RunLog(self.folder, signer, new=True)
         public = keys.public_bytes(signer)
         _write(self.folder / keys.PUBLIC, public)
+        self._log = RunLog(self.folder, signer, new=True)
         about = [Artifact(keys.PUBLIC, sha256(public))]
         after = {"run": self.run, "state": {"seq": head.seq, "sha256": head.last}}
         self._log.append(lambda link: statement(BEGUN, about, after, link))

@@ -191,6 +191,9 @@ def test_a_run_that_was_killed_is_known_not_to_have_ended(shakeout, tmp_path):
 
     checked = shakeout("evidence", "verify", "run")
     assert (checked.code, "the run did not end" in checked.out) == (1, True)
+    (tmp_path / "run" / "seals.jsonl").write_bytes(b"")  # a kill just before its first record
+    checked = shakeout("evidence", "verify", "run")
+    assert (checked.code, "the run did not end" in checked.out) == (1, True)
     assert shakeout("run", shakeout.case("passes", PASSES), "--out", "next").code == 0
 
 
