@@ -24,6 +24,17 @@ from harness.report.html.trial import FULL, TIGHT, Limits, View, detail, view
 
 NAME = "report.html"
 
+_SEALS = "seals.jsonl"
+#: What else of the run is a click away, where it is there.
+_BESIDE = (
+    "run.json",
+    "teeth.json",
+    "junit.xml",
+    "results.sarif",
+    "ctrf.json",
+    "log.jsonl",
+    _SEALS,
+)
 _TEMPLATES = Path(__file__).parent / "templates"
 #: Characters for what trials' folders say: of all together, and of one.
 _ROOM = 3_000_000
@@ -66,7 +77,9 @@ def _write(file: IO[str], folder: Path, run: Document) -> None:
 
     page = overview.overview(run, title_of)
     inlined = _inlined()
-    file.write(environment.get_template("head.html.j2").render(page=page, **inlined))
+    beside = [name for name in _BESIDE if _is_beside(folder / name, run)]
+    head = environment.get_template("head.html.j2")
+    file.write(head.render(page=page, beside=beside, **inlined))
     render = environment.get_template("trial.html.j2").render
     room = _ROOM
     order = overview.in_order(trials)
@@ -79,6 +92,13 @@ def _write(file: IO[str], folder: Path, run: Document) -> None:
         room -= len(part)
         file.write(part)
     file.write(environment.get_template("foot.html.j2").render(page=page, **inlined))
+
+
+def _is_beside(place: Path, run: Document) -> bool:
+    """Whether a file of a run's folder is there to be linked to."""
+    if place.name == _SEALS:
+        return bool(run["sealed"])
+    return place.is_file() and not place.is_symlink()
 
 
 def _part(folder: Path, trial: Document, number: int, render: Callable[..., str], room: int) -> str:

@@ -179,6 +179,29 @@ def test_what_decides_nothing_is_told_of_a_trial(tmp_path: Path):
     assert "the fault <b>f</b> hit 4 of 9" in part(page, "a").text
 
 
+def test_what_other_programs_read_is_a_click_away_where_it_is_there(tmp_path: Path):
+    def beside() -> list[str]:
+        write_page(tmp_path, document)
+        page = read(tmp_path / NAME)
+        (tmp_path / NAME).unlink()
+        assert_harmless(page)
+        (files,) = page.with_class("files")
+        return re.findall(r"[a-z]+[.][a-z]+", files.text)
+
+    document = run(trial("a"))
+    write_run(tmp_path, document)
+    for name in ("results.sarif", "ctrf.json"):
+        (tmp_path / name).touch()
+    (tmp_path / "teeth.json").symlink_to("elsewhere")
+    there = ["run.json", "junit.xml", "results.sarif", "ctrf.json", "log.jsonl"]
+
+    assert beside() == there
+    (tmp_path / "teeth.json").unlink()
+    (tmp_path / "teeth.json").touch()
+    (tmp_path / "ctrf.json").unlink()
+    assert beside() == ["run.json", "teeth.json", "junit.xml", "results.sarif", "log.jsonl"]
+
+
 def test_a_sealed_run_says_so(tmp_path: Path):
     page = written(tmp_path, run(trial("a"), sealed=True))
     facts = [e.words for e in page.all("dl")]
