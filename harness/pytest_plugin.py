@@ -24,6 +24,7 @@ from harness.items.collect import RUN, CaseFile, CaseItem
 from harness.items.floor import FLOOR, Floor
 from harness.items.mounted import Mounted, guard
 from harness.items.session import ItemRun
+from harness.items.telling import none_tried, not_passed
 from harness.report.table import summary
 from verifiers.verdicts import Verdict
 
@@ -62,6 +63,7 @@ class Hooks:
         self._floor = floor
         self._mounted = mounted
         self._ended = False
+        self._code = int(pytest.ExitCode.OK)
 
     def pytest_report_header(self) -> str:
         """Say the seed, by which the session can be repeated."""
@@ -123,6 +125,7 @@ class Hooks:
         document = None if worker else self._run.conclude(interrupted=self._floor.interrupted)
         good = not self._mounted.unclear and not (document and document["exit"])
         self._floor.settle(session, good=good)
+        self._code = int(session.exitstatus)
         yield
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -130,10 +133,15 @@ class Hooks:
         for left_out in self._left_out():
             terminalreporter.write_line(printable(left_out), red=True)
         if (document := self._run.document) is None:
+            if self._code == pytest.ExitCode.NO_TESTS_COLLECTED:
+                why = none_tried(self._code, self._floor.deselected)
+                terminalreporter.write_line(why, red=True)
             return
         terminalreporter.section("shakeout")
         for line in summary(document):
             terminalreporter.write_line(printable(line.plain))
+        if why := not_passed(self._code, document):
+            terminalreporter.write_line(printable(why), red=True)
         terminalreporter.write_line(f"evidence: {self._run.choices.folder}")
 
     def _left_out(self) -> Iterator[str]:

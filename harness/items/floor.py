@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 _SELECTED, _UNCOLLECTED = "shakeout_selected", "shakeout_uncollected"
+_DESELECTED = "shakeout_deselected"
 
 
 class Floor:
@@ -22,12 +23,14 @@ class Floor:
     Attributes:
         interrupted: whether the session, or a process of it, was ended before its end.
         uncollected: whether something could not be collected, here or in another process.
+        deselected: how many trials were left out, and said to be.
     """
 
     def __init__(self) -> None:
         self.interrupted = False
         self._least: int = pytest.ExitCode.OK
         self.uncollected = False
+        self.deselected = 0
         self._items: dict[int, pytest.Item] = {}
         self._elsewhere: Counter[str] = Counter()
         self._tried: Counter[str] = Counter()
@@ -52,6 +55,7 @@ class Floor:
         if output is not None:
             output[_SELECTED] = [item.nodeid for item in self._items.values()]
             output[_UNCOLLECTED] = self.uncollected
+            output[_DESELECTED] = self.deselected
             return
         if session.config.option.collectonly:
             return
@@ -78,7 +82,7 @@ class Floor:
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         """Forget what was left out, and said to be."""
         for item in items:
-            self._items.pop(id(item), None)
+            self.deselected += self._items.pop(id(item), None) is not None
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Note that something could not be collected."""
@@ -91,6 +95,9 @@ class Floor:
         output: Mapping[str, Any] = getattr(node, "workeroutput", None) or {}
         self._elsewhere |= Counter(output.get(_SELECTED, ()))
         self.uncollected |= output.get(_UNCOLLECTED, False)
+        self.deselected = max(
+            self.deselected, output.get(_DESELECTED, 0)
+        )  # each leaves out the same
 
 
 FLOOR = pytest.StashKey[Floor]()

@@ -6,8 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness.commands.answers import printable
-from harness.evidence.documents import TrialRecord
+from harness.evidence.documents import Document, TrialRecord
 from harness.judge.judging import Standing
+from harness.plural import plural
+from verifiers.verdicts import Verdict
+
+_NAMED = 3
 
 
 def told(record: TrialRecord, folder: Path) -> str:
@@ -23,6 +27,36 @@ def left_out(record: TrialRecord) -> str:
         entries = record.known.entries if record.known else ()
         why = "known: " + "; ".join(entry.because for entry in entries)
     return printable(f"{why} ({record.judged.verdict.value}: {record.judged.message})")
+
+
+def none_tried(code: int, deselected: int) -> str:
+    """Why a session is not passed in which no case was tried, in a line.
+
+    Args:
+        code: what the session ends with.
+        deselected: how many trials were left out.
+    """
+    why = "no case was found; name case files, or a folder that holds some"
+    if deselected:
+        were = "was" if deselected == 1 else "were"
+        why = f"{plural(deselected, 'trial')} {were} found and left out by -k, -m or --deselect"
+    return f"no case was tried, which shows nothing, so pytest ends with {code}: {why}"
+
+
+def not_passed(code: int, run: Document) -> str:
+    """Why a session with unavailable trials is not passed, in a line; empty where there are none.
+
+    Args:
+        code: what the session ends with.
+        run: what ``run.json`` says.
+    """
+    trials = [trial for trial in run["trials"] if trial["weighs"] == Verdict.UNAVAILABLE.value]
+    if not trials:
+        return ""
+    named = [f"{trial['id']} ({', '.join(trial['reasons'])})" for trial in trials[:_NAMED]]
+    named += [f"{len(trials) - _NAMED} more"] if trials[_NAMED:] else []
+    could = f"{plural(len(trials), 'trial')} could not be tried or observed here"
+    return f"{could}, which is no pass, so pytest ends with {code}: {', '.join(named)}"
 
 
 def _lines(record: TrialRecord, folder: Path) -> Iterator[str]:

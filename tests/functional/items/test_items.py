@@ -162,7 +162,11 @@ def test_a_session_is_no_better_than_its_run(
 def test_nothing_selected_is_no_pass(session: Session):
     session.write(good=GOOD)
 
-    assert session("-k", "nothing").ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    result = session("-k", "nothing")
+
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    why = "pytest ends with 5: 1 trial was found and left out by -k, -m or --deselect"
+    result.stdout.fnmatch_lines([f"no case was tried, which shows nothing, so {why}"])
 
 
 def test_the_first_failure_can_end_a_session_and_the_last_ones_be_repeated(session: Session):
