@@ -9,7 +9,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from ci.measure import agentd, classifier, endurance, engine, model, sandbox, seals, startup, trials
+from ci.measure import (
+    agentd,
+    classifier,
+    endurance,
+    engine,
+    ledger,
+    model,
+    sandbox,
+    seals,
+    startup,
+    trials,
+)
 from ci.measure.figures import Figure, Unavailable
 
 PARTS: Mapping[str, Callable[[], Iterator[Figure | Unavailable]]] = {
@@ -21,6 +32,7 @@ PARTS: Mapping[str, Callable[[], Iterator[Figure | Unavailable]]] = {
     "model": model.figures,
     "classifier": classifier.figures,
     "agentd": agentd.figures,
+    "ledger": ledger.figures,
     "endurance": endurance.figures,
 }
 USUAL = [name for name in PARTS if name != "endurance"]

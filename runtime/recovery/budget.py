@@ -8,21 +8,23 @@ spent: nobody knows whether the attempt was made.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
 from sqlalchemy import (
+    BigInteger,
     ColumnElement,
     Connection,
     and_,
+    bindparam,
     func,
     insert,
-    literal,
     select,
     update,
 )
+from sqlalchemy.types import TypeEngine
 
 from runtime.clock import Clock, micros
 from runtime.recovery.observe import Failed, RunScope
@@ -34,6 +36,46 @@ from runtime.tools.base import Tool
 _MICRO: Final = 1_000_000
 _SPENT: Final = func.coalesce(ATTEMPTS.c.settled_micro_usd, ATTEMPTS.c.reserved_micro_usd)
 _COUNTS: Final = ATTEMPTS.c.state != "released"
+_ROW: Final = (
+    "id",
+    "failure",
+    "conversation",
+    "tool",
+    "number",
+    "day",
+    "state",
+    "reserved_micro_usd",
+    "reserved",
+)
+
+
+def _new(name: str) -> ColumnElement[Any]:
+    """A column's value in the row to come."""
+    kind: TypeEngine[Any] = ATTEMPTS.c[name].type
+    return bindparam(f"new_{name}", type_=kind)
+
+
+def _room(limit: str, *where: ColumnElement[bool]) -> ColumnElement[bool]:
+    """Whether what was spent there leaves room for one attempt more."""
+    spent = select(func.coalesce(func.sum(_SPENT), 0)).where(*where, _COUNTS).scalar_subquery()
+    return spent + _new("reserved_micro_usd") <= bindparam(limit, type_=BigInteger)
+
+
+# Statements are made once: putting one together takes longer than SQLite takes to carry it out.
+_MADE: Final = select(func.count()).where(ATTEMPTS.c.failure == _new("failure"), _COUNTS)
+_WITHIN: Final[Mapping[str, ColumnElement[bool]]] = {
+    "attempts": _MADE.scalar_subquery() < bindparam("attempts", type_=BigInteger),
+    "run": _room("run", ATTEMPTS.c.conversation == _new("conversation")),
+    "day": _room("day", ATTEMPTS.c.day == _new("day")),
+}
+_RESERVE: Final = (
+    insert(ATTEMPTS)
+    .from_select(list(_ROW), select(*map(_new, _ROW)).where(and_(*_WITHIN.values())))
+    .returning(ATTEMPTS.c.id)
+)
+_END: Final = update(ATTEMPTS).where(
+    ATTEMPTS.c.id == bindparam("reservation"), ATTEMPTS.c.state == "reserved"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,22 +107,10 @@ class Budget:
         if price is None:
             return Refused(f"nobody stated a price for {failed.tool.name}")
         reservation = Reservation(uuid.uuid4().hex, price)
-        now = self._clock.now()
-        row = {
-            "id": reservation.id,
-            "failure": failed.id,
-            "conversation": scope.conversation,
-            "tool": failed.tool.name,
-            "number": failed.number + 1,
-            "day": self._settings.day(now),
-            "state": "reserved",
-            "reserved_micro_usd": price,
-            "reserved": micros(now),
-        }
-        if await self._store.writing(lambda connection: self._insert(connection, row)):
+        values = self._values(reservation, failed, scope)
+        if await self._store.writing(lambda each: each.execute(_RESERVE, values).first()):
             return reservation
-        why = await self._store.reading(lambda connection: self._why(connection, row))
-        return Refused(why)
+        return Refused(await self._store.reading(lambda each: self._why(each, values)))
 
     async def settle(self, reservation: Reservation, outcome: str) -> None:
         """Write down that an attempt was made, and how it ended."""
@@ -106,44 +136,46 @@ class Budget:
         return None if stated is None else int((stated * _MICRO).to_integral_value())
 
     async def _end(self, reservation: Reservation, state: str, outcome: str, spent: int) -> None:
-        now = micros(self._clock.now())
-        ended = (
-            update(ATTEMPTS)
-            .where(ATTEMPTS.c.id == reservation.id, ATTEMPTS.c.state == "reserved")
-            .values(state=state, outcome=outcome, settled_micro_usd=spent, settled=now)
-        )
-        await self._store.writing(lambda connection: connection.execute(ended))
+        values = {
+            "reservation": reservation.id,
+            "state": state,
+            "outcome": outcome,
+            "settled_micro_usd": spent,
+            "settled": micros(self._clock.now()),
+        }
+        await self._store.writing(lambda each: each.execute(_END, values))
 
-    def _insert(self, connection: Connection, row: dict[str, Any]) -> bool:
-        room = and_(*(within for within, _ in self._limits(row)))
-        values = [literal(value, ATTEMPTS.c[name].type) for name, value in row.items()]
-        statement = insert(ATTEMPTS).from_select(list(row), select(*values).where(room))
-        return connection.execute(statement.returning(ATTEMPTS.c.id)).first() is not None
+    def _values(
+        self, reservation: Reservation, failed: Failed, scope: RunScope
+    ) -> Mapping[str, Any]:
+        settings, now = self._settings, self._clock.now()
+        row = {
+            "id": reservation.id,
+            "failure": failed.id,
+            "conversation": scope.conversation,
+            "tool": failed.tool.name,
+            "number": failed.number + 1,
+            "day": settings.day(now),
+            "state": "reserved",
+            "reserved_micro_usd": reservation.micro_usd,
+            "reserved": micros(now),
+        }
+        return {
+            **{f"new_{name}": value for name, value in row.items()},
+            "attempts": settings.attempts,
+            "run": int(settings.usd_per_run * _MICRO),
+            "day": int(settings.usd_per_day * _MICRO),
+        }
 
-    def _why(self, connection: Connection, row: dict[str, Any]) -> str:
-        for within, limit in self._limits(row):
-            if not connection.execute(select(within)).scalar_one():
-                return limit
+    def _why(self, connection: Connection, values: Mapping[str, Any]) -> str:
+        """Which limit one attempt more would pass."""
+        settings = self._settings
+        said = {
+            "attempts": f"{settings.attempts} attempts were made, which is the limit",
+            "run": f"the run has spent its {settings.usd_per_run} dollars",
+            "day": f"the day has spent its {settings.usd_per_day} dollars",
+        }
+        for limit, within in _WITHIN.items():
+            if not connection.execute(select(within), values).scalar_one():
+                return said[limit]
         return "the budget was used up a moment ago"
-
-    def _limits(self, row: dict[str, Any]) -> Sequence[tuple[ColumnElement[bool], str]]:
-        """Each limit: whether one more attempt stays within it, and what to say if not."""
-        settings, price = self._settings, row["reserved_micro_usd"]
-        made = select(func.count()).where(ATTEMPTS.c.failure == row["failure"], _COUNTS)
-        spent = select(func.coalesce(func.sum(_SPENT), 0))
-        run = spent.where(ATTEMPTS.c.conversation == row["conversation"], _COUNTS)
-        day = spent.where(ATTEMPTS.c.day == row["day"], _COUNTS)
-        return (
-            (
-                made.scalar_subquery() < settings.attempts,
-                f"{settings.attempts} attempts were made, which is the limit",
-            ),
-            (
-                run.scalar_subquery() + price <= int(settings.usd_per_run * _MICRO),
-                f"the run has spent its {settings.usd_per_run} dollars",
-            ),
-            (
-                day.scalar_subquery() + price <= int(settings.usd_per_day * _MICRO),
-                f"the day has spent its {settings.usd_per_day} dollars",
-            ),
-        )

@@ -16,6 +16,7 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 
 from runtime.store.engine import READING, engine_for, url_of
 from runtime.store.errors import StoreCorrupt, StoreLocked, StoreTooNew, StoreUnreachable
+from runtime.store.together import Together
 
 T = TypeVar("T")
 
@@ -36,7 +37,7 @@ class Store:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         # SQLite has one writer at a time; who waits here waits in order, and for as long as it takes.
-        self._writers = CapacityLimiter(1)
+        self._together = Together(self.write)
         self._readers = CapacityLimiter(_READERS)
 
     @contextlib.contextmanager
@@ -57,13 +58,12 @@ class Store:
             yield connection.execution_options(**{READING: True})
 
     async def writing(self, work: Callable[[Connection], T]) -> T:
-        """The same, on a thread: the event loop goes on."""
+        """The same, on a thread: the event loop goes on.
 
-        def transaction() -> T:
-            with self.write() as connection:
-                return work(connection)
-
-        return await anyio.to_thread.run_sync(transaction, limiter=self._writers)
+        What is waiting is committed together, so that a work may be called again after it was
+        undone: it does nothing but read and write rows.
+        """
+        return await self._together.carry_out(work)
 
     async def reading(self, work: Callable[[Connection], T]) -> T:
         """The same, on a thread, for what only reads."""
