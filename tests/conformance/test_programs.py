@@ -137,8 +137,7 @@ def test_a_child_that_has_its_time_ends_by_itself(make):
     room.sandbox.burden("/usr/bin/true", 0.3)
     assert room.start("true", watched=True).finish().code == 0
 
-    eventually(lambda: not room.sandbox.lingering())
-    assert room.sandbox.processes() == []
+    eventually(lambda: room.sandbox.lingering() == room.sandbox.processes() == [])
 
 
 @pytest.mark.needs("files.attempts")
