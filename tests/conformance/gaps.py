@@ -58,6 +58,7 @@ KNOWN: Mapping[str, str] = {
     "test_a_fork_bomb_is_dead_after_kill": "it may starve the keeper, and the sandbox is lost",
     "test_a_program_has_no_capability_and_can_gain_none": "it shows no ambient capabilities",
     "test_a_zombie_is_shown_as_one": "it lists no zombies",
+    "test_an_outside_address_is_refused_at_once": "it has no way to there, and says so instead",
     "test_pid_1_tells_nothing_of_the_harness": "it shows how pid 1 was started, for good",
     "test_root_of_the_sandbox_has_no_power_over_the_machine": "root may make device files",
     "test_signals_have_their_default_meaning": "it shows no signal masks",
