@@ -14,6 +14,7 @@ from ci.measure import (
     classifier,
     endurance,
     engine,
+    killed,
     ledger,
     model,
     sandbox,
@@ -33,15 +34,18 @@ PARTS: Mapping[str, Callable[[], Iterator[Figure | Unavailable]]] = {
     "classifier": classifier.figures,
     "agentd": agentd.figures,
     "ledger": ledger.figures,
+    "killed": killed.figures,
     "endurance": endurance.figures,
 }
-USUAL = [name for name in PARTS if name != "endurance"]
+USUAL = [name for name in PARTS if name not in ("killed", "endurance")]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure; 3 where something could not be measured, 0 otherwise, goals reached or not."""
     parser = argparse.ArgumentParser(prog="ci/bench", description=__doc__)
-    parser.add_argument("part", nargs="*", help=f"of {', '.join(PARTS)}; default: all but the last")
+    parser.add_argument(
+        "part", nargs="*", help=f"of {', '.join(PARTS)}; default: all but the last two"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     asked = parser.parse_args(argv)
     if unknown := set(asked.part) - set(PARTS):

@@ -19,6 +19,7 @@ from runtime.places import Places
 from sandboxes import clock
 
 ROUNDS = 20
+ALWAYS = "- {say: Done., repeat: always}\n"
 #: Milliseconds that the daemon may take.
 BOUND = 50.0
 #: Seconds that the daemon may take to start, on a machine that has other things to do.
@@ -28,18 +29,19 @@ START = 60.0
 def figures() -> Iterator[Figure | Unavailable]:
     """The median of what the daemon adds, beside what it may add."""
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        url = stack.enter_context(_model(Path(folder)))
+        url = stack.enter_context(model(Path(folder), ALWAYS))
         places = stack.enter_context(_daemon(Path(folder), url))
-        whole, model = alternate(ROUNDS, lambda: _task(places), lambda: _answer(url))
-    note = f"a task takes {whole:.1f} ms, the model {model:.1f} ms of it"
-    yield Figure("no-op task, without the model", whole - model, BOUND, "ms", "bound", 1, note=note)
+        whole, its = alternate(ROUNDS, lambda: _task(places), lambda: _answer(url))
+    note = f"a task takes {whole:.1f} ms, the model {its:.1f} ms of it"
+    yield Figure("no-op task, without the model", whole - its, BOUND, "ms", "bound", 1, note=note)
 
 
 @contextlib.contextmanager
-def _model(folder: Path) -> Iterator[str]:
+def model(folder: Path, turns: str) -> Iterator[str]:
+    """The address of a scripted model with these turns."""
     script = folder / "script.yaml"
-    script.write_text("- {say: Done., repeat: always}\n")
-    with _started("shakeout", "model", str(script)) as process:
+    script.write_text(turns)
+    with started("shakeout", "model", str(script)) as process:
         assert process.stdout is not None
         yield str(json.loads(process.stdout.readline())["url"])
 
@@ -50,7 +52,7 @@ def _daemon(folder: Path, url: str) -> Iterator[Places]:
     (folder / "settings.yaml").write_text(json.dumps(settings))
     places = Places(folder)
     environment = {"AGENTD_HOME": str(folder), "ANTHROPIC_API_KEY": "none"}
-    with _started("agentd", "serve", **environment):
+    with started("agentd", "serve", **environment):
         until = clock.monotonic() + START
         while not places.socket.exists() and clock.monotonic() < until:
             clock.sleep(0.05)
@@ -58,7 +60,8 @@ def _daemon(folder: Path, url: str) -> Iterator[Places]:
 
 
 @contextlib.contextmanager
-def _started(name: str, *words: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
+def started(name: str, *words: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
+    """A program of ours, which is ended with the context."""
     program = str(Path(sys.executable).with_name(name))
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(

@@ -72,6 +72,7 @@ class Parts:
         """Put right what the last end left: lost attempts, turns that broke off, hand-offs due."""
         lost = await self.supervisor.budget.close_lost()
         interrupted = await self.conversations.interrupt()
+        await self.supervisor.handoffs.give_lost()
         await self.supervisor.handoffs.silence()
         await self.supervisor.handoffs.deliver()
         await self.events.emit("daemon.started", lost=lost, interrupted=interrupted)

@@ -11,6 +11,7 @@ import datetime
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import anyio.to_thread
@@ -21,7 +22,7 @@ from runtime.events import Events
 from runtime.recovery.observe import Failed, RunScope, record
 from runtime.settings import RecoverySettings
 from runtime.store.store import Store
-from runtime.store.tables import CONVERSATIONS, FAILURES, HANDOFFS, MESSAGES, REGISTER
+from runtime.store.tables import ATTEMPTS, CONVERSATIONS, FAILURES, HANDOFFS, MESSAGES, REGISTER
 
 OWNER: Final = "supervisor"
 #: How a person can answer, and the state that comes of it.
@@ -34,6 +35,14 @@ ANSWERS: Final[Mapping[str, str]] = {
 RETRYING: Final = "retrying"
 RETRIED: Final = "retried"
 SILENT: Final = "silent"
+LOST: Final = "agentd ended before it was mended; whether an attempt worked is not known"
+_MENDED: Final = select(ATTEMPTS.c.failure).filter_by(outcome="ok")
+_OWED: Final = (
+    select(FAILURES.c.id, FAILURES.c.conversation, FAILURES.c["class"].label("cls"))
+    .where(FAILURES.c.owed, FAILURES.c.id.not_in(select(HANDOFFS.c.failure)))
+    .where(FAILURES.c.id.not_in(_MENDED))
+    .order_by(FAILURES.c.at)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +89,30 @@ class Handoffs:
         """Give a failure to a person; whatever the places say, it is written down."""
         cls = failed.classified.cls.value
         said = await anyio.to_thread.run_sync(self._screen, why)
-        handoff = Handoff(uuid.uuid4().hex[:12], failed.id, cls, said)
+        handoff = Handoff(new(), failed.id, cls, said)
         await self._store.writing(lambda each: self._write(each, handoff, failed, scope))
         await self.deliver()
+        await self._tell(handoff, scope)
+        return handoff
+
+    async def give_lost(self) -> int:
+        """After a start: what the last end left neither mended nor given. How many there were."""
+        rows = await self._store.reading(lambda each: each.execute(_OWED).all())
+        for row in rows:
+            handoff, scope = Handoff(new(), row.id, row.cls, LOST), RunScope(row.conversation)
+            await self._store.writing(partial(self._open, handoff=handoff, scope=scope))
+            await self._tell(handoff, scope)
+        return len(rows)
+
+    async def _tell(self, handoff: Handoff, scope: RunScope) -> None:
         await self._events.emit(
             "handoff.given",
             scope.conversation,
             handoff=handoff.id,
-            failure=failed.id,
-            **{"class": cls},
+            failure=handoff.failure,
+            **{"class": handoff.cls},
             why=handoff.why,
         )
-        return handoff
 
     async def deliver(self) -> None:
         """Bring every hand-off to the places that have not taken it yet."""
@@ -182,12 +203,15 @@ class Handoffs:
         self, connection: Connection, handoff: Handoff, failed: Failed, scope: RunScope
     ) -> None:
         if not connection.execute(select(FAILURES.c.id).filter_by(id=failed.id)).first():
-            record(connection, failed, scope, self._clock, self._screen)
+            record(connection, failed, scope, self._clock, self._screen, owed=True)
+        self._open(connection, handoff, scope)
+
+    def _open(self, connection: Connection, handoff: Handoff, scope: RunScope) -> None:
         now = self._clock.now()
         due = now + datetime.timedelta(seconds=self._settings.answer_within)
         row = {
             "id": handoff.id,
-            "failure": failed.id,
+            "failure": handoff.failure,
             "conversation": scope.conversation,
             "why": handoff.why,
             "state": "open",
@@ -197,6 +221,11 @@ class Handoffs:
             "due": micros(due),
         }
         connection.execute(insert(HANDOFFS), [row])
+
+
+def new() -> str:
+    """An id for a hand-off."""
+    return uuid.uuid4().hex[:12]
 
 
 def append(

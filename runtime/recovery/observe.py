@@ -81,8 +81,12 @@ def record(
     scope: RunScope,
     clock: Clock,
     screen: Callable[[Any], Any],
+    owed: bool,
 ) -> None:
-    """Write a failure down, screened; for people, and never part of a transcript."""
+    """Write a failure down, screened; for people, and never part of a transcript.
+
+    ``owed`` where something is done about it, so that a person gets it if that comes to no end.
+    """
     row = {
         "id": failed.id,
         "at": micros(clock.now()),
@@ -93,6 +97,7 @@ def record(
         "class": failed.classified.cls.value,
         "rule": failed.classified.rule,
         "evidence": screen(evidence(failed)),
+        "owed": owed,
     }
     connection.execute(insert(FAILURES), [row])
 

@@ -108,7 +108,7 @@ class Supervisor:
         """Classify and record a failure, and change nothing, whatever comes of that."""
         try:
             failed = await anyio.to_thread.run_sync(observe, call, tool, result)
-            await self._record(failed, scope)
+            await self._record(failed, scope, owed=False)
         except StoreError:
             raise
         except Exception:  # noqa: BLE001 - a defect of observing is none of the turn
@@ -123,7 +123,7 @@ class Supervisor:
         scope: RunScope,
     ) -> ToolResult:
         failed = await anyio.to_thread.run_sync(observe, call, tool, result)
-        await self._record(failed, scope)
+        await self._record(failed, scope, owed=True)
         ended = await self._attempts(failed, context, scope)
         if isinstance(ended, ToolResult):
             return ended
@@ -230,9 +230,9 @@ class Supervisor:
         said = f"{call.name}: refused, because a failure waits for a person: {why}"
         return ToolResult(error=said, exit_code=REFUSED, note=handoff.note)
 
-    async def _record(self, failed: Failed, scope: RunScope) -> None:
+    async def _record(self, failed: Failed, scope: RunScope, *, owed: bool) -> None:
         screen, clock = self._screen, self._clock
-        await self._store.writing(lambda each: record(each, failed, scope, clock, screen))
+        await self._store.writing(lambda each: record(each, failed, scope, clock, screen, owed))
         await self._events.emit(
             "failure.observed",
             scope.conversation,

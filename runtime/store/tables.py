@@ -66,7 +66,7 @@ EVENTS = Table(
 )
 
 #: What went wrong with a tool's call, and what it was taken for. ``evidence`` is for people, and
-#: never part of a transcript.
+#: never part of a transcript. ``owed`` says that it is to be mended or given to a person.
 FAILURES = Table(
     "failures",
     METADATA,
@@ -79,6 +79,7 @@ FAILURES = Table(
     Column("class", String(32), nullable=False),
     Column("rule", String(64), nullable=False),
     Column("evidence", JSON, nullable=False),
+    Column("owed", Boolean, nullable=False),
 )
 
 #: The ledger: each attempt, ``reserved`` before it runs; ``settled`` after it, ``released`` where it
@@ -99,7 +100,8 @@ ATTEMPTS = Table(
     Column("reserved", BigInteger, nullable=False),
     Column("settled", BigInteger),
     Column("outcome", String(32)),
-    Index(None, "day"),
+    # What is summed before each attempt is in the index itself.
+    Index("ix_attempts_day", "day", "state", "settled_micro_usd", "reserved_micro_usd"),
     Index(None, "conversation"),
     Index(None, "failure"),
 )

@@ -41,7 +41,8 @@ def _attempts() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_attempts"),
     )
     op.create_index("ix_attempts_conversation", "attempts", ["conversation"], unique=False)
-    op.create_index("ix_attempts_day", "attempts", ["day"], unique=False)
+    summed = ["day", "state", "settled_micro_usd", "reserved_micro_usd"]
+    op.create_index("ix_attempts_day", "attempts", summed, unique=False)
     op.create_index("ix_attempts_failure", "attempts", ["failure"], unique=False)
 
 
@@ -83,6 +84,7 @@ def _failures() -> None:
         sa.Column("class", sa.String(length=32), nullable=False),
         sa.Column("rule", sa.String(length=64), nullable=False),
         sa.Column("evidence", sa.JSON(), nullable=False),
+        sa.Column("owed", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_failures"),
     )
 
