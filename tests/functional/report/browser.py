@@ -68,6 +68,10 @@ class Browser:
             mobile=width < 500,
         )
         self.ask(page.as_uri() + (f"#{place}" if place else ""))
+        WebDriverWait(self.driver, 20).until(
+            lambda _: self.run("return document.readyState") == "complete"
+        )
+        self._settle()
 
     def ask(self, address: str) -> None:
         self.driver.get(address)
@@ -80,6 +84,7 @@ class Browser:
         """Press keys, one after the other, wherever the focus is."""
         for key in keys:
             ActionChains(self.driver, duration=0).send_keys(key).perform()
+            self._settle()
 
     @property
     def focus(self) -> Mapping[str, Any]:
@@ -111,6 +116,10 @@ class Browser:
         metrics = self.driver.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
         worked = next(m["value"] for m in metrics if m["name"] == "ProcessTime")
         return min(float(ended) / 1000, float(worked))
+
+    def _settle(self) -> None:
+        """Let the page do what it has put off until its next turn."""
+        self.driver.execute_async_script("setTimeout(arguments[0])")
 
     def _tell(self, command: str, **params: object) -> None:
         self.driver.execute_cdp_cmd(command, params)
