@@ -173,7 +173,7 @@ ATTACKS = (
         "failed",
         "broke:home",
         "pid 1 of a sandbox is the harness's own and cannot be signalled from inside",
-        lists_inside(),
+        lists_inside(("sh", "-c", "sleep 0.5; find /home/agent | cat")),  # longer than a kill takes
     ),
     Attack(
         "sandbox-dies",
