@@ -8,7 +8,7 @@ spent: nobody knows whether the attempt was made.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
@@ -24,7 +24,6 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.types import TypeEngine
 
 from runtime.clock import Clock, micros
 from runtime.recovery.observe import Failed, RunScope
@@ -49,28 +48,31 @@ _ROW: Final = (
 )
 
 
-def _new(name: str) -> ColumnElement[Any]:
-    """A column's value in the row to come."""
-    kind: TypeEngine[Any] = ATTEMPTS.c[name].type
-    return bindparam(f"new_{name}", type_=kind)
+def _within(row: Mapping[str, Any], limits: Mapping[str, Any]) -> dict[str, ColumnElement[bool]]:
+    """By limit: whether one more attempt, that of a row, stays within it."""
+    made = select(func.count()).where(ATTEMPTS.c.failure == row["failure"], _COUNTS)
+    spent = select(func.coalesce(func.sum(_SPENT), 0))
+    run = spent.where(ATTEMPTS.c.conversation == row["conversation"], _COUNTS)
+    day = spent.where(ATTEMPTS.c.day == row["day"], _COUNTS)
+    price = row["reserved_micro_usd"]
+    return {
+        "attempts": made.scalar_subquery() < limits["attempts"],
+        "run": run.scalar_subquery() + price <= limits["run"],
+        "day": day.scalar_subquery() + price <= limits["day"],
+    }
 
 
-def _room(limit: str, *where: ColumnElement[bool]) -> ColumnElement[bool]:
-    """Whether what was spent there leaves room for one attempt more."""
-    spent = select(func.coalesce(func.sum(_SPENT), 0)).where(*where, _COUNTS).scalar_subquery()
-    return spent + _new("reserved_micro_usd") <= bindparam(limit, type_=BigInteger)
-
-
-# Statements are made once: putting one together takes longer than SQLite takes to carry it out.
-_MADE: Final = select(func.count()).where(ATTEMPTS.c.failure == _new("failure"), _COUNTS)
-_WITHIN: Final[Mapping[str, ColumnElement[bool]]] = {
-    "attempts": _MADE.scalar_subquery() < bindparam("attempts", type_=BigInteger),
-    "run": _room("run", ATTEMPTS.c.conversation == _new("conversation")),
-    "day": _room("day", ATTEMPTS.c.day == _new("day")),
+# The statements are made once: to put one together takes longer than SQLite takes to carry it out.
+_NEW: Final[Mapping[str, ColumnElement[Any]]] = {
+    name: bindparam(f"new_{name}", type_=ATTEMPTS.c[name].type) for name in _ROW
 }
+_LIMITS: Final[Mapping[str, ColumnElement[Any]]] = {
+    name: bindparam(name, type_=BigInteger) for name in ("attempts", "run", "day")
+}
+_ROOM: Final = and_(*_within(_NEW, _LIMITS).values())
 _RESERVE: Final = (
     insert(ATTEMPTS)
-    .from_select(list(_ROW), select(*map(_new, _ROW)).where(and_(*_WITHIN.values())))
+    .from_select(list(_ROW), select(*_NEW.values()).where(_ROOM))
     .returning(ATTEMPTS.c.id)
 )
 _END: Final = update(ATTEMPTS).where(
@@ -107,10 +109,10 @@ class Budget:
         if price is None:
             return Refused(f"nobody stated a price for {failed.tool.name}")
         reservation = Reservation(uuid.uuid4().hex, price)
-        values = self._values(reservation, failed, scope)
-        if await self._store.writing(lambda each: each.execute(_RESERVE, values).first()):
+        row = self._row(reservation, failed, scope)
+        if await self._store.writing(lambda connection: self._insert(connection, row)):
             return reservation
-        return Refused(await self._store.reading(lambda each: self._why(each, values)))
+        return Refused(await self._store.reading(lambda connection: self._why(connection, row)))
 
     async def settle(self, reservation: Reservation, outcome: str) -> None:
         """Write down that an attempt was made, and how it ended."""
@@ -145,37 +147,45 @@ class Budget:
         }
         await self._store.writing(lambda each: each.execute(_END, values))
 
-    def _values(
-        self, reservation: Reservation, failed: Failed, scope: RunScope
-    ) -> Mapping[str, Any]:
-        settings, now = self._settings, self._clock.now()
-        row = {
+    def _row(self, reservation: Reservation, failed: Failed, scope: RunScope) -> dict[str, Any]:
+        now = self._clock.now()
+        return {
             "id": reservation.id,
             "failure": failed.id,
             "conversation": scope.conversation,
             "tool": failed.tool.name,
             "number": failed.number + 1,
-            "day": settings.day(now),
+            "day": self._settings.day(now),
             "state": "reserved",
             "reserved_micro_usd": reservation.micro_usd,
             "reserved": micros(now),
         }
+
+    def _most(self) -> dict[str, int]:
+        """The limits, of attempts and of micro-dollars."""
+        settings = self._settings
         return {
-            **{f"new_{name}": value for name, value in row.items()},
             "attempts": settings.attempts,
             "run": int(settings.usd_per_run * _MICRO),
             "day": int(settings.usd_per_day * _MICRO),
         }
 
-    def _why(self, connection: Connection, values: Mapping[str, Any]) -> str:
-        """Which limit one attempt more would pass."""
+    def _insert(self, connection: Connection, row: dict[str, Any]) -> bool:
+        values = {f"new_{name}": value for name, value in row.items()}
+        return connection.execute(_RESERVE, {**values, **self._most()}).first() is not None
+
+    def _why(self, connection: Connection, row: dict[str, Any]) -> str:
+        for within, limit in self._limits(row):
+            if not connection.execute(select(within)).scalar_one():
+                return limit
+        return "the budget was used up a moment ago"
+
+    def _limits(self, row: dict[str, Any]) -> Sequence[tuple[ColumnElement[bool], str]]:
+        """Each limit: whether one more attempt stays within it, and what to say if not."""
         settings = self._settings
         said = {
             "attempts": f"{settings.attempts} attempts were made, which is the limit",
             "run": f"the run has spent its {settings.usd_per_run} dollars",
             "day": f"the day has spent its {settings.usd_per_day} dollars",
         }
-        for limit, within in _WITHIN.items():
-            if not connection.execute(select(within), values).scalar_one():
-                return said[limit]
-        return "the budget was used up a moment ago"
+        return [(holds, said[limit]) for limit, holds in _within(row, self._most()).items()]
