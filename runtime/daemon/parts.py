@@ -21,7 +21,7 @@ from runtime.places import Places
 from runtime.recovery.supervise import Supervisor
 from runtime.screen.known import environment_secrets
 from runtime.screen.screen import Screen
-from runtime.settings import Settings, load
+from runtime.settings import ModelSettings, Settings, load
 from runtime.store.engine import url_of
 from runtime.store.store import Store, open_store
 from runtime.tools.background import Background
@@ -100,7 +100,8 @@ async def assembled(
     settings = load(places.settings, environment)
     store = open_store(settings.store or url_of(places.database))
     try:
-        screen = Screen({**environment_secrets(environment), **(known or {})})
+        secrets = environment_secrets(environment) | key(settings.model, environment)
+        screen = Screen({**secrets, **(known or {})})
         parts = _put_together(places, settings, store, environment, screen, clock or SystemClock())
         if alone:
             await parts.begin()
@@ -130,7 +131,7 @@ def _put_together(
     recovery = settings.recovery
     switch = workspace / (recovery.kill_switch or places.kill_switch)
     supervisor = Supervisor(store, clock, events, recovery, screen.value, switch)
-    tools, background = for_tools(environment), Background()
+    tools, background = for_tools(environment, settings.model), Background()
     context = Context(workspace, clock, settings, tools, background=background)
     agent = Agent(conversations, events, supervisor, registry, context, pieces)
     plugs = Plugs(store, events, registry, context, environment, screen.value)
@@ -159,6 +160,17 @@ def core_tools() -> Iterator[Tool]:
         yield from importlib.import_module(f"runtime.tools.families.{family}").TOOLS
 
 
-def for_tools(environment: Mapping[str, str]) -> dict[str, str]:
+def key(model: ModelSettings, environment: Mapping[str, str]) -> dict[str, str]:
+    """The model's key by its variable, where the settings name one; secret whatever it is called."""
+    name = model.api_key
+    return {name: environment[name]} if name and name in environment else {}
+
+
+def for_tools(environment: Mapping[str, str], model: ModelSettings) -> dict[str, str]:
     """What a tool's process is given of the environment: nothing of the daemon's own."""
-    return {name: value for name, value in environment.items() if not name.startswith(_OURS)}
+    ours = key(model, environment)
+    return {
+        name: value
+        for name, value in environment.items()
+        if name not in ours and not name.startswith(_OURS)
+    }

@@ -22,12 +22,12 @@ async def call_tool(tool: Tool, call: ToolCall, context: Context) -> ToolResult:
     Arguments that its schema refuses never reach it; a deadline ends it; what it raises is its
     failure and nobody else's.
     """
-    if wrong := problems(tool, call.arguments):
-        data = {"bad_arguments": wrong}
-        said = f"{tool.name}: bad arguments: {'; '.join(wrong)}"
-        return ToolResult(error=said, exit_code=BAD_ARGUMENTS, data=data)
     seconds = context.settings.tools.seconds
     try:
+        if wrong := problems(tool, call.arguments):
+            data = {"bad_arguments": wrong}
+            said = f"{tool.name}: bad arguments: {'; '.join(wrong)}"
+            return ToolResult(error=said, exit_code=BAD_ARGUMENTS, data=data)
         with anyio.fail_after(seconds):
             result = await tool.run(call.arguments, context)
     except TimeoutError:

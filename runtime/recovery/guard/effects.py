@@ -1,11 +1,13 @@
 """What a call would write, whatever it is spelled like. What cannot be told is an effect too.
 
 Only what a tool was given is looked at, never what is there: a guard that asked the workspace would
-believe whoever wrote it. The one exception are links, which are followed to what they lead to.
+believe whoever wrote it. There are two exceptions, which can only find more: links are followed to
+what they lead to, and folders are looked through for what is protected in them.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -36,6 +38,8 @@ PROTECTED: Final = (
     ".agentd/*",
     "*/.agentd/*",
 )
+#: Entries of a folder that are looked at; a larger one counts as holding something protected.
+MOST: Final = 5000
 _FAMILIES: Final[Mapping[str, Effect]] = {
     "git_write": Effect.GIT,
     "host": Effect.SERVICES,
@@ -81,18 +85,47 @@ def _of_paths(call: ToolCall, tool: Tool, context: Context) -> Iterator[Effect]:
 def of_path(written: str, context: Context) -> Iterator[Effect]:
     """What it is to write a path: a file, and a protected one as well where it is."""
     yield Effect.FILES
-    if protected(written, context):
+    if protected(written, context) or holds_protected(written, context):
         yield Effect.PROTECTED
+
+
+def holds_protected(written: str, context: Context) -> bool:
+    """Whether a folder has something protected in it, or cannot be looked through to the end."""
+    top = context.workspace / written
+    if top.is_symlink() or not top.is_dir():
+        return False
+    globs, looked = _globs(context), 0
+    try:
+        for folder, folders, files in os.walk(top, onerror=_unreadable):
+            looked += len(folders) + len(files)
+            if looked > MOST:
+                return True
+            below = Path(folder).relative_to(context.workspace)
+            if any(_matches(plain(str(below / name)), globs) for name in (*folders, *files)):
+                return True
+    except (OSError, ValueError):
+        return True
+    return False
+
+
+def _unreadable(error: OSError) -> None:
+    raise error
 
 
 def protected(written: str, context: Context) -> bool:
     """Whether a path is protected, as it is written or as what its links lead to."""
     top = context.workspace
-    globs = [plain(glob) for glob in (*PROTECTED, *context.settings.recovery.protected)]
+    globs = _globs(context)
+    return any(_matches(name, globs) for name in _names(written, top))
+
+
+def _globs(context: Context) -> list[str]:
+    return [plain(glob) for glob in (*PROTECTED, *context.settings.recovery.protected)]
+
+
+def _matches(name: str, globs: list[str]) -> bool:
     return any(
-        fnmatchcase(name, glob) or fnmatchcase(f"{name}/", glob.removesuffix("*"))
-        for name in _names(written, top)
-        for glob in globs
+        fnmatchcase(name, glob) or fnmatchcase(f"{name}/", glob.removesuffix("*")) for glob in globs
     )
 
 

@@ -194,6 +194,28 @@ def test_a_protected_path_is_one_however_it_is_written(context: Context, path: s
     assert why == "it would change protected paths"
 
 
+@pytest.mark.parametrize("inner", [".git/HEAD", "a/b/Key.PEM", "state.DB", "a/.env"])
+@pytest.mark.parametrize("tool", ["move", "delete"])
+def test_a_folder_is_protected_by_what_is_in_it(context: Context, tool: str, inner: str):
+    held = context.workspace / "docs/kept" / inner
+    held.parent.mkdir(parents=True)
+    held.touch()
+
+    for path in ("docs", "docs/kept", "./docs//kept", "."):
+        assert of(tool, "fs_write", context, path=path)[1] == "it would change protected paths"
+    assert "protected" in str(of("run", "shell", context, command="rm -rf docs/kept")[1])
+
+
+def test_a_folder_is_protected_where_it_has_too_much_in_it_to_look_at(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("runtime.recovery.guard.effects.MOST", 1)
+    (context.workspace / "docs/one").touch()
+    assert of("delete", "fs_write", context, path="docs") == ({Effect.FILES}, None)
+    (context.workspace / "docs/two").touch()
+    assert Effect.PROTECTED in of("delete", "fs_write", context, path="docs")[0]
+
+
 @pytest.mark.parametrize("path", ["docs/a.md", "srcs/app.py", "src.py", "docs/src-notes"])
 def test_other_paths_may_be_written(context: Context, path: str):
     assert of("write_file", "fs_write", context, path=path) == ({Effect.FILES}, None)
