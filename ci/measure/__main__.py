@@ -15,6 +15,7 @@ from ci.measure import (
     endurance,
     engine,
     killed,
+    lag,
     ledger,
     model,
     sandbox,
@@ -34,6 +35,7 @@ PARTS: Mapping[str, Callable[[], Iterator[Figure | Unavailable]]] = {
     "classifier": classifier.figures,
     "agentd": agentd.figures,
     "ledger": ledger.figures,
+    "lag": lag.figures,
     "killed": killed.figures,
     "endurance": endurance.figures,
 }

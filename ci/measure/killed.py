@@ -34,6 +34,8 @@ KILLS: Final = 200
 #: Kills in one folder.
 EACH: Final = 10
 _SEED: Final = 5
+#: The share of kills that come while it starts.
+_STARTING: Final = 0.25
 _CONVERSATIONS: Final = 3
 _PATIENCE: Final = 60.0
 _ATTEMPTS: Final = 2
@@ -70,11 +72,12 @@ def folder_of_kills(kills: int, chance: random.Random) -> tuple[Sequence[str], C
         meter = stack.enter_context(Meter.listening())
         script = json.dumps(list(_script(meter.url, kills + 1)))
         url = stack.enter_context(model(folder, script))
-        session = Session(folder, url)
-        whole = session.whole()
+        session = Session(folder, url, meter)
+        ready, busy = session.whole()
         problems: list[str] = []
         for _ in range(kills):
-            session.killed(chance.uniform(0, 1.2) * whole)
+            starting = chance.random() < _STARTING
+            session.killed(chance.uniform(0, 1.2) * (ready if starting else busy), starting)
             problems += _whole(folder)
         problems += session.ends_in_peace()
         return [*problems, *_wrong(folder, meter.seen)], _noted(folder, meter.seen)
@@ -91,13 +94,18 @@ class Meter:
     @contextlib.contextmanager
     def listening(cls) -> Iterator[Meter]:
         """One that is up."""
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Answers)
+        server = _Server(("127.0.0.1", 0), _Answers)
         meter = cls(f"http://127.0.0.1:{server.server_address[1]}")
         server.meter = meter  # type: ignore[attr-defined]
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield meter
         server.shutdown()
         server.server_close()
+
+
+class _Server(http.server.ThreadingHTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Whoever asked was killed."""
 
 
 class _Answers(http.server.BaseHTTPRequestHandler):
@@ -121,7 +129,8 @@ class _Answers(http.server.BaseHTTPRequestHandler):
 class Session:
     """A daemon's folder, and the conversations that it is given each time it lives."""
 
-    def __init__(self, folder: Path, model_url: str) -> None:
+    def __init__(self, folder: Path, model_url: str, meter: Meter) -> None:
+        self._meter = meter
         settings = {
             "workspace": str(folder),
             "model": {"base_url": model_url, "retries": 0},
@@ -137,27 +146,41 @@ class Session:
         self._places = Places(folder)
         self._environment = {"AGENTD_HOME": str(folder), "ANTHROPIC_API_KEY": "none"}
 
-    def whole(self) -> float:
-        """Seconds from the start to the end of the last turn, killed only then."""
+    def whole(self) -> tuple[float, float]:
+        """Seconds until it takes conversations, and from its first call to the end of the turns."""
         began = clock.monotonic()
         with self._daemon() as daemon:
             until = began + _PATIENCE
             while not self._converse() and clock.monotonic() < until:
                 clock.sleep(0.02)
+            ready = clock.monotonic() - began
+            self._first_call(0)
+            called = clock.monotonic()
             while self._running() and clock.monotonic() < until:
                 clock.sleep(0.02)
-            took = clock.monotonic() - began
+            busy = clock.monotonic() - called
             daemon.kill()
-        return took
+        return ready, busy
 
-    def killed(self, seconds: float) -> None:
-        """Live that long, as busy as can be, and be killed."""
-        until = clock.monotonic() + seconds
+    def killed(self, seconds: float, starting: bool) -> None:
+        """Be killed that long after the start, or after the first call of a life."""
+        began, seen = clock.monotonic(), self._meter.seen.total()
         with self._daemon() as daemon:
+            until = began + (seconds if starting else _PATIENCE)
             while clock.monotonic() < until and not self._converse():
                 clock.sleep(0.01)
-            clock.sleep(max(until - clock.monotonic(), 0))
+            if not starting:
+                self._first_call(seen)
+            clock.sleep(max(until - clock.monotonic(), 0) if starting else seconds)
             daemon.kill()
+
+    def _first_call(self, seen: int) -> None:
+        """Wait for one; a life whose turns end before any has none."""
+        until = clock.monotonic() + _PATIENCE
+        while self._meter.seen.total() == seen and clock.monotonic() < until:
+            if not self._running():
+                return
+            clock.sleep(0.005)
 
     def ends_in_peace(self) -> Sequence[str]:
         """Begin once more, and stop; what is wrong with that."""
