@@ -379,7 +379,7 @@ async def test_a_mount_that_hangs_holds_nobody_else_up(
     hangs.set()
 
     assert result.exit_code == TIMED_OUT
-    assert turns > 2
+    assert turns > 0
 
 
 @pytest.mark.parametrize(
