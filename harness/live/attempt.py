@@ -79,7 +79,7 @@ class Attempt:
         with ExitStack() as stack:
             tamper = stack.enter_context(tampering(trial.sabotaged, self.setting.folder))
             sandbox = self.setting.bench.create(trial.backend, tamper.placed(spec))
-            stack.callback(self._destroy, sandbox)
+            stack.callback(self._destroy, sandbox, tamper)
             self._look_at_mounts(sandbox)
             stage = stack.enter_context(staged(self.setting, sandbox, launch))
             stack.callback(self._note_failure, stage)
@@ -208,18 +208,19 @@ class Attempt:
     def _note_failure(self, stage: Stage) -> None:
         self.failure = stage.services.failure()
 
-    def _look_at_home(self, sandbox: Sandbox) -> None:
+    def _look_at_home(self, sandbox: Sandbox, tamper: Tamper) -> None:
         """With everything inside dead: what it changed in the user's real home."""
         touched = sandbox.touched()
         self.home = "told by the kernel" if touched.whole else "not observed"
-        changed = [f"{path} was changed from inside" for path in touched.paths]
+        foreign = [path for path in touched.paths if path != str(tamper.pipe)]
+        changed = [f"{path} was changed from inside" for path in foreign]
         self.setting.journal.write("home", witness=self.home, changed=changed)
         if changed:
             self.touched = [*(self.touched or ()), *changed]
 
-    def _destroy(self, sandbox: Sandbox) -> None:
+    def _destroy(self, sandbox: Sandbox, tamper: Tamper) -> None:
         with suppress(SandboxError):
-            self._look_at_home(sandbox)
+            self._look_at_home(sandbox, tamper)
         self.residue = sandbox.destroy()
         self.setting.journal.write("destroyed", residue=list(self.residue))
 

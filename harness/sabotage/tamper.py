@@ -67,6 +67,11 @@ class Tamper:
             return replace(spec, mounts=(*spec.mounts, Mount(self.folder, INSIDE)))
         return spec
 
+    @property
+    def pipe(self) -> Path | None:
+        """What is written to from inside, with no link in its path; ``None``: there is nothing."""
+        return None if self._pipe is None else self.folder.resolve() / hook.RECORD
+
     def hook(self, env: MutableMapping[str, str]) -> None:
         """Let the main process, and what it starts, find the hook."""
         if self._pipe is not None:

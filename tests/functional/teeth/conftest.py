@@ -81,9 +81,10 @@ class Bench:
         (self.folder / "cases" / f"{name}.yaml").write_text(text)
 
     def teeth(self, *words: object) -> tuple[Ended, Any]:
-        """Run it on all of the cases; gives ``teeth.json`` too."""
-        out = self.folder / "out"
-        ended = shakeout("teeth", "cases", "--out", str(out), *map(str, words), cwd=self.folder)
+        """Run it on all of the cases, in the user's home; gives ``teeth.json`` too."""
+        out, home = self.folder / "out", str(self.folder)
+        argv = ("teeth", "cases", "--out", str(out), *map(str, words))
+        ended = shakeout(*argv, cwd=self.folder, HOME=home)
         document = json.loads((out / "teeth.json").read_text())
         Draft202012Validator(SCHEMA).validate(document)
         assert ended.code == document["exit"], ended.err
