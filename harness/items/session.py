@@ -67,15 +67,19 @@ class ItemRun:
         if trial.id in self._records:
             raise UsageError("it was tried already; --shakeout-repeat tries each trial again")
         shared.open_site(trial)
-        future = pool.submit(shared.try_one, trial)
         try:
+            future = pool.submit(self._tried, shared, trial)
             wait([future])
-        except BaseException:  # Ctrl-C, or a time limit of pytest's
+        except BaseException:  # Ctrl-C at whatever moment, or a time limit of pytest's
             self._stopped.set()
+            pool.submit(int).result()  # the pool has one thread, so the trial has ended then
             raise
-        finally:
-            record = trial_record(trial, future.result(), self.choices.marks)
-            self.heard(record)
+        return future.result()
+
+    def _tried(self, shared: Shared, trial: Trial) -> TrialRecord:
+        """Run a trial and take it into the run, whoever still waits for it."""
+        record = trial_record(trial, shared.try_one(trial), self.choices.marks)
+        self.heard(record)
         return record
 
     def heard(self, record: TrialRecord) -> None:

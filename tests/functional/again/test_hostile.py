@@ -119,7 +119,7 @@ def retype(path: Path, chance: random.Random) -> None:
     at = chance.randrange(len(lines))
     try:
         document = json.loads(lines[at])
-    except ValueError:
+    except (ValueError, RecursionError):  # what another change nested
         document = None
     place = document
     while isinstance(place, dict | list) and place:

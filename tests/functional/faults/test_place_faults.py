@@ -91,7 +91,7 @@ def test_a_fault_of_the_place_comes_to_what_it_proves(some, tmp_path, capsys, mo
         case = tmp_path / f"{entry.name}.yaml"
         case.write_text(yaml.safe_dump(entry.document(), sort_keys=False), "utf-8")
 
-    words = ["run", str(tmp_path), "--out", str(tmp_path / "out"), "--json", "-n", "2"]
+    words = ["run", str(tmp_path), "--out", str(tmp_path / "out"), "--json", "-n", "1"]
     code = cli.main(words)
     run = json.loads(capsys.readouterr().out)
     assert code != 2, run
