@@ -143,9 +143,11 @@ def browser(folder: Path) -> Iterator[Browser]:
 
 
 def _alone(folder: Path) -> Path:
-    """A program that is the browser inside a network namespace of its own."""
+    """A program that is the browser inside a network namespace of its own, with a home of its own."""
     kind = "-n" if os.geteuid() == 0 else "-rn"
     script = folder / "alone"
-    script.write_text(f'#!/bin/sh\nexec unshare {kind} -- {shutil.which(CHROMIUM)} "$@"\n')
+    home = f"HOME={folder} XDG_CONFIG_HOME={folder}/config XDG_CACHE_HOME={folder}/cache"
+    start = f'exec env {home} unshare {kind} -- {shutil.which(CHROMIUM)} "$@"'
+    script.write_text(f"#!/bin/sh\n{start}\n")
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
     return script
