@@ -85,6 +85,8 @@ def _of_paths(call: ToolCall, tool: Tool, context: Context) -> Iterator[Effect]:
 def of_path(written: str, context: Context) -> Iterator[Effect]:
     """What it is to write a path: a file, and a protected one as well where it is."""
     yield Effect.FILES
+    if "\0" in written:
+        return  # no path, and no tool takes it for one
     if protected(written, context) or holds_protected(written, context):
         yield Effect.PROTECTED
 
@@ -92,7 +94,10 @@ def of_path(written: str, context: Context) -> Iterator[Effect]:
 def holds_protected(written: str, context: Context) -> bool:
     """Whether a folder has something protected in it, or cannot be looked through to the end."""
     top = context.workspace / written
-    if top.is_symlink() or not top.is_dir():
+    try:
+        if top.is_symlink() or not top.is_dir():
+            return False
+    except (OSError, ValueError):  # what cannot be found cannot be moved or deleted either
         return False
     globs, looked = _globs(context), 0
     try:

@@ -216,6 +216,11 @@ def test_a_folder_is_protected_where_it_has_too_much_in_it_to_look_at(
     assert Effect.PROTECTED in of("delete", "fs_write", context, path="docs")[0]
 
 
+@pytest.mark.parametrize("path", ["x" * 300, "docs/" + "y/" * 3000, "nul\0byte"])
+def test_what_cannot_be_found_holds_nothing_and_breaks_nothing(context: Context, path: str):
+    assert of("delete", "fs_write", context, path=path) == ({Effect.FILES}, None)
+
+
 @pytest.mark.parametrize("path", ["docs/a.md", "srcs/app.py", "src.py", "docs/src-notes"])
 def test_other_paths_may_be_written(context: Context, path: str):
     assert of("write_file", "fs_write", context, path=path) == ({Effect.FILES}, None)
